@@ -33,37 +33,37 @@ const (
 
 // advanceKind takes the rollout of a kind as far as can be now. It returns when to look again without
 // an event; 0 means never.
-func (o *Operator) advanceKind(ctx context.Context, r *kindController) (time.Duration, error) {
-	crd := o.crd(r.name)
+func (m *rolloutManager) advanceKind(ctx context.Context, r *kindController) (time.Duration, error) {
+	crd := m.crd(r.name)
 	if crd == nil {
 		return 0, nil
 	}
 	wait := time.Duration(0)
 	if r.versions.isRollingOut() {
-		if !o.isObserved(r) {
+		if !m.isObserved(r) {
 			return 0, nil // an event tells when it is
 		}
-		wait = o.advanceRollout(ctx, r, crd)
+		wait = m.advanceRollout(ctx, r, crd)
 	} else {
-		wait = o.dropRecovered(ctx, r)
+		wait = m.dropRecovered(ctx, r)
 	}
-	wait = shorterWait(wait, o.storeDeletions(ctx, r))
-	if err := o.recordRollout(ctx, r, crd); err != nil {
+	wait = shorterWait(wait, m.storeDeletions(ctx, r))
+	if err := m.recordRollout(ctx, r, crd); err != nil {
 		return 0, err
 	}
 	if !r.versions.isRollingOut() {
-		wait = shorterWait(wait, o.forgetKinds(ctx, r))
+		wait = shorterWait(wait, m.forgetKinds(ctx, r))
 	}
 	return wait, nil
 }
 
 // isObserved reports whether the resources of a kind are known, and what its versions need of
 // the cluster.
-func (o *Operator) isObserved(r *kindController) bool {
-	if !r.begun.Load() || !r.listed() || r.versions.listVersions().isPending(o.cluster().Caches) {
+func (m *rolloutManager) isObserved(r *kindController) bool {
+	if !r.begun.Load() || !r.listed() || r.versions.listVersions().isPending(m.runner.cluster().Caches) {
 		return false
 	}
-	return !o.dividesResources() || o.hasCaughtUp(r, o.inFlight.currentShare().Part(r.name))
+	return !m.dividesResources() || m.share.hasCaughtUp(r, m.inFlight.currentShare().Part(r.name))
 }
 
 // shorterWait returns the shorter of two times to wait; 0 means for ever.
@@ -76,7 +76,7 @@ func shorterWait(a, b time.Duration) time.Duration {
 
 // advanceRollout previews resources for a bounded time, and releases the next ones if the present
 // ones are well.
-func (o *Operator) advanceRollout(ctx context.Context, r *kindController, crd metav1.Object) time.Duration {
+func (m *rolloutManager) advanceRollout(ctx context.Context, r *kindController, crd metav1.Object) time.Duration {
 	next, names := r.versions.toPreview(r.listLiving(), time.Now())
 	previews, rest := r.previewAll(ctx, next, names)
 	switch started := r.versions.recordPreviews(next, previews, r.listLiving(), time.Now()); {
@@ -92,7 +92,7 @@ func (o *Operator) advanceRollout(ctx context.Context, r *kindController, crd me
 	}
 	approval := crd.GetAnnotations()[r.shard.Key(api.AnnotationApproved)]
 	released, isResumed, wait := r.versions.takeStep(approval, time.Now())
-	if o.tellNamespaces(ctx, r.versions) {
+	if m.tellNamespaces(ctx, r.versions) {
 		more, again, then := r.versions.takeStep(approval, time.Now())
 		released, isResumed, wait = append(released, more...), isResumed || again, then
 	}
@@ -107,13 +107,13 @@ func (o *Operator) advanceRollout(ctx context.Context, r *kindController, crd me
 
 // tellNamespaces tells a rollout the labels of all namespaces if it waits for them, and reports
 // whether they can be read.
-func (o *Operator) tellNamespaces(ctx context.Context, c *kindVersions) bool {
+func (m *rolloutManager) tellNamespaces(ctx context.Context, c *kindVersions) bool {
 	if !c.needsNamespaces() {
 		return false
 	}
 	var found metav1.PartialObjectMetadataList
 	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NamespaceList"))
-	err := o.mgr.GetAPIReader().List(ctx, &found)
+	err := m.mgr.GetAPIReader().List(ctx, &found)
 	all := make(map[string]map[string]string, len(found.Items))
 	for _, n := range found.Items {
 		all[n.Name] = n.Labels
@@ -133,16 +133,16 @@ func (r *kindController) listLiving() (all []rollout.Resource) {
 }
 
 // isPaused reports whether a whole kind is observed and not changed.
-func (o *Operator) isPaused(name string) bool { return o.options.ReadOnly || o.isPausedByCRD(name) }
+func (t *kindTable) isPaused(name string) bool { return t.options.ReadOnly || t.isPausedByCRD(name) }
 
 // isPausedByCRD reports whether a person paused the kind.
-func (o *Operator) isPausedByCRD(name string) bool {
-	crd := o.crd(name)
+func (t *kindTable) isPausedByCRD(name string) bool {
+	crd := t.crd(name)
 	return crd != nil && crd.GetAnnotations()[api.AnnotationPaused] == "true"
 }
 
 // exportPaused sets the metric of whether a kind that runs is paused.
-func (o *Operator) exportPaused(name string) { metrics.Kind(name).Paused(o.isPausedByCRD(name)) }
+func (t *kindTable) exportPaused(name string) { metrics.Kind(name).Paused(t.isPausedByCRD(name)) }
 
 // toPreview records the resources that there are, and returns the target and those that are to be
 // previewed with it: all at first, later those that were edited, and now and then those that could

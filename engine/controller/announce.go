@@ -18,11 +18,11 @@ import (
 
 // recordRollout records how far the rollout is when that changed, and announces it by event,
 // log and metric.
-func (o *Operator) recordRollout(ctx context.Context, r *kindController, crd metav1.Object) error {
+func (m *rolloutManager) recordRollout(ctx context.Context, r *kindController, crd metav1.Object) error {
 	key := r.shard.Key(api.AnnotationApproved)
 	approved := crd.GetAnnotations()[key]
 	now, changed, used := r.versions.toRecord(approved)
-	if o.options.ReadOnly || !changed && !used {
+	if m.options.ReadOnly || !changed && !used {
 		return nil
 	}
 	write := map[string]any{}
@@ -33,17 +33,17 @@ func (o *Operator) recordRollout(ctx context.Context, r *kindController, crd met
 	if approved != "" && (used || now.State != rollout.Stopped || rollout.ParseApproval(approved).Stop != now.Stop) {
 		write[key] = nil
 	}
-	if err := o.annotate(ctx, crd, write); err != nil {
+	if err := m.annotate(ctx, crd, write); err != nil {
 		return fmt.Errorf("recording the rollout on CRD %s: %w", r.name, err)
 	}
 	switch runs := r.versions.isRollingOut(); {
 	case changed && runs:
-		o.announce(ctx, r, now)
+		m.announce(ctx, r, now)
 	case changed:
 		logRollout(ctx, r, now)
 	}
 	r.versions.forgetApproval()
-	o.names.Add(r.name) // what is on record decides how to continue
+	m.names.Add(r.name) // what is on record decides how to continue
 	return nil
 }
 
@@ -110,26 +110,26 @@ var rolloutReasons = map[rollout.State]string{
 }
 
 // announce announces a rollout's new state by an event.
-func (o *Operator) announce(ctx context.Context, r *kindController, now rollout.Record) {
+func (m *rolloutManager) announce(ctx context.Context, r *kindController, now rollout.Record) {
 	logRollout(ctx, r, now)
 	severity := corev1.EventTypeNormal
 	if now.State == rollout.Stopped {
 		severity = corev1.EventTypeWarning
 	}
-	if crd := o.seenCRD(r.name); crd != nil {
-		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, severity, rolloutReasons[now.State], "Rollout", "%s", cut(now.Text(r.name)))
+	if crd := m.seenCRD(r.name); crd != nil {
+		m.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, severity, rolloutReasons[now.State], "Rollout", "%s", cut(now.Text(r.name)))
 	}
 }
 
 // announceRollback announces that the operator rolls back by itself.
-func (o *Operator) announceRollback(ctx context.Context, name string, w kinds.Writes) {
+func (n *kindReporter) announceRollback(ctx context.Context, name string, w kinds.Writes) {
 	if w.Rollback == nil || !w.Rollback.IsByOperator() {
 		return
 	}
 	text := w.Rollout.RollbackText(name, *w.Rollback)
 	log.FromContext(ctx).Info("rolled back", "kind", name, "digest", w.Rollback.From, "message", text)
-	if crd := o.seenCRD(name); crd != nil {
-		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, api.ReasonRolledBack, "Rollout", "%s", cut(text))
+	if crd := n.seenCRD(name); crd != nil {
+		n.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, api.ReasonRolledBack, "Rollout", "%s", cut(text))
 	}
 }
 

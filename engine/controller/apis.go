@@ -21,16 +21,16 @@ import (
 )
 
 // watchAPIs follows CRDs and APIServices: which kinds there are.
-func (o *Operator) watchAPIs(ctx context.Context) error {
+func (w *apiWatcher) watchAPIs(ctx context.Context) error {
 	services := &metav1.PartialObjectMetadata{}
 	services.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService"})
-	informer, err := o.mgr.GetCache().GetInformer(ctx, services, ctrlcache.BlockUntilSynced(false))
+	informer, err := w.mgr.GetCache().GetInformer(ctx, services, ctrlcache.BlockUntilSynced(false))
 	if err != nil {
 		return err
 	}
 	poke := func(service any) {
 		if !ofCRD(service) { // a change of its CRD is a trigger already
-			o.discovery.Trigger()
+			w.apis.discovery.Trigger()
 		}
 	}
 	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -38,20 +38,20 @@ func (o *Operator) watchAPIs(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	crds, err := o.mgr.GetCache().GetInformer(ctx, &apiextensionsv1.CustomResourceDefinition{}, ctrlcache.BlockUntilSynced(false))
+	crds, err := w.mgr.GetCache().GetInformer(ctx, &apiextensionsv1.CustomResourceDefinition{}, ctrlcache.BlockUntilSynced(false))
 	if err != nil {
 		return err
 	}
 	told, err := crds.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(n any) { o.crdSafely(n, func() { o.crdCame(nil, n) }) },
-		UpdateFunc: func(old, n any) { o.crdSafely(n, func() { o.crdCame(old, n) }) },
-		DeleteFunc: func(last any) { o.crdSafely(last, func() { o.crdWent(last) }) },
+		AddFunc:    func(n any) { w.crdSafely(n, func() { w.crdCame(nil, n) }) },
+		UpdateFunc: func(old, n any) { w.crdSafely(n, func() { w.crdCame(old, n) }) },
+		DeleteFunc: func(last any) { w.crdSafely(last, func() { w.crdWent(last) }) },
 	})
 	if err != nil {
 		return err
 	}
 	if cache.WaitForCacheSync(ctx.Done(), told.HasSynced) {
-		o.crdsListed()
+		w.crdsListed()
 	}
 	<-ctx.Done()
 	return nil
@@ -66,72 +66,72 @@ func ofCRD(service any) bool {
 }
 
 // crdsListed makes it known that a CRD which has not been seen is not there.
-func (o *Operator) crdsListed() {
-	o.mu.Lock()
-	o.listed = true
-	o.mu.Unlock()
-	for _, name := range o.known() {
-		o.names.Add(name)
+func (w *apiWatcher) crdsListed() {
+	w.mu.Lock()
+	w.listed = true
+	w.mu.Unlock()
+	for _, name := range w.known() {
+		w.names.Add(name)
 	}
 }
 
 // crdSafely takes a change of a CRD. After a panic its kind is settled all the
 // same.
-func (o *Operator) crdSafely(changed any, take func()) {
+func (w *apiWatcher) crdSafely(changed any, take func()) {
 	var name string
 	if crd, ok := changed.(*apiextensionsv1.CustomResourceDefinition); ok {
 		name = crd.Name
 	}
 	if err := reconcile.Guard(name, "taking a change of CRD "+name, func() error { take(); return nil }); err != nil && name != "" {
-		o.names.Add(name)
+		w.names.Add(name)
 	}
 }
 
-func (o *Operator) crdCame(old, now any) {
+func (w *apiWatcher) crdCame(old, now any) {
 	crd, ok := now.(*apiextensionsv1.CustomResourceDefinition)
 	if !ok {
 		return
 	}
 	before, _ := old.(*apiextensionsv1.CustomResourceDefinition)
-	o.mu.Lock()
-	o.state(crd.Name).crd = crd
-	o.mu.Unlock()
-	if o.definitions.put(before, crd) {
+	w.mu.Lock()
+	w.state(crd.Name).crd = crd
+	w.mu.Unlock()
+	if w.apis.definitions.put(before, crd) {
 		select {
-		case o.withdrawn <- struct{}{}:
+		case w.apis.withdrawn <- struct{}{}:
 		default:
 		}
 	}
 	if before == nil || before.Generation != crd.Generation || before.UID != crd.UID || established(before) != established(crd) ||
 		(before.DeletionTimestamp == nil) != (crd.DeletionTimestamp == nil) {
-		o.discovery.Trigger()
-		o.names.Add(crd.Name)
+		w.apis.discovery.Trigger()
+		w.names.Add(crd.Name)
 	}
 	if before == nil {
 		return
 	}
 	if before.Generation != crd.Generation {
-		o.renew(crd)
+		w.renew(crd)
 	}
-	if o.decided(before) != o.decided(crd) {
-		o.names.Add(crd.Name)
+	if w.decided(before) != w.decided(crd) {
+		w.names.Add(crd.Name)
 	}
-	if r := o.kindController(crd.Name); r != nil && before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] {
+	if r := w.kindController(crd.Name); r != nil && before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] {
 		r.enqueueAll()
 	}
 }
 
 // renew watches all objects of a CRD that changed again at once: its resources, children
 // and what is read. The API server ends the watches of a CRD that changed.
-func (o *Operator) renew(crd *apiextensionsv1.CustomResourceDefinition) {
-	o.mu.Lock()
-	c := o.seen(crd.Name).cache
-	o.mu.Unlock()
+func (w *apiWatcher) renew(crd *apiextensionsv1.CustomResourceDefinition) {
+	w.mu.Lock()
+	c := w.seen(crd.Name).cache
+	w.mu.Unlock()
 	if c != nil {
 		c.resources.renew()
 	}
-	o.children.Renew(kindOf(crd))
-	o.reads.Renew(kindOf(crd))
+	w.children.Renew(kindOf(crd))
+	w.reads.Renew(kindOf(crd))
 }
 
 // syncedBy are the annotations of a CRD that decide how its kind is served.
@@ -139,8 +139,8 @@ var syncedBy = []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds, ap
 
 // decided tells apart what the annotations of a CRD say of how its kind is to be
 // served here.
-func (o *Operator) decided(crd *apiextensionsv1.CustomResourceDefinition) string {
-	mine := o.shardOf(crd)
+func (w *apiWatcher) decided(crd *apiextensionsv1.CustomResourceDefinition) string {
+	mine := w.shardOf(crd)
 	keys := append(slices.Clone(syncedBy), mine.Key(api.AnnotationApproved), mine.Key(api.AnnotationRollback),
 		mine.Key(api.AnnotationRolledOut), mine.Key(api.AnnotationRollout), mine.Key(api.AnnotationLeaving))
 	for _, claim := range shard.Claims(crd) {
@@ -153,7 +153,7 @@ func (o *Operator) decided(crd *apiextensionsv1.CustomResourceDefinition) string
 	return b.String()
 }
 
-func (o *Operator) crdWent(gone any) {
+func (w *apiWatcher) crdWent(gone any) {
 	if last, ok := gone.(cache.DeletedFinalStateUnknown); ok {
 		gone = last.Obj
 	}
@@ -161,29 +161,29 @@ func (o *Operator) crdWent(gone any) {
 	if !ok {
 		return
 	}
-	o.mu.Lock()
-	k := o.state(crd.Name)
+	w.mu.Lock()
+	k := w.state(crd.Name)
 	k.crd, k.answer = nil, nil
-	o.mu.Unlock()
-	o.definitions.drop(crd)
-	o.discovery.Trigger()
-	o.names.Add(crd.Name)
+	w.mu.Unlock()
+	w.apis.definitions.drop(crd)
+	w.apis.discovery.Trigger()
+	w.names.Add(crd.Name)
 }
 
 // shown is what the cluster serves, and what its CRDs promise besides.
-func (o *Operator) shown() *cluster.Served { return o.definitions.promising(o.discovery.Served()) }
+func (a *apiCatalog) shown() *cluster.Served { return a.definitions.promising(a.discovery.Served()) }
 
 // served is what the cluster serves, without the kinds whose CRD is going.
-func (o *Operator) served() *cluster.Served { return o.definitions.staying(o.discovery.Served()) }
+func (a *apiCatalog) served() *cluster.Served { return a.definitions.staying(a.discovery.Served()) }
 
 // apis are the kinds that there are in the cluster, as far as is known.
-func (o *Operator) apis() observe.APIs {
-	return observe.APIs{Served: o.discovery.Served(), Defined: o.defined}
+func (a *apiCatalog) apis() observe.APIs {
+	return observe.APIs{Served: a.discovery.Served(), Defined: a.defined}
 }
 
 // resource is how the cluster serves a kind, also while its CRD goes.
-func (o *Operator) resource(gvk schema.GroupVersionKind) (live.Resource, bool) {
-	return o.discovery.Served().Resource(gvk)
+func (a *apiCatalog) resource(gvk schema.GroupVersionKind) (live.Resource, bool) {
+	return a.discovery.Served().Resource(gvk)
 }
 
 // established reports whether the API server serves a CRD's resources. It does so
@@ -196,25 +196,25 @@ func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
 
 // followDiscovery enqueues what depends on the kinds that the cluster serves otherwise than before,
 // or no longer promises. It begins to watch children once it is known whose they may be.
-func (o *Operator) followDiscovery(ctx context.Context) error {
-	changed, owners := o.discovery.Subscribe(), o.awaitOwners(ctx)
-	shown, served := o.shown(), o.served()
+func (w *apiWatcher) followDiscovery(ctx context.Context) error {
+	changed, owners := w.apis.discovery.Subscribe(), w.lists.awaitOwners(ctx)
+	shown, served := w.apis.shown(), w.apis.served()
 	dependsOn := func(*kindController) bool { return true }
 	for {
 		if owners == nil {
-			o.children.Served(o.shown)
+			w.children.Served(w.apis.shown)
 		}
-		o.reads.Served(o.shown)
-		o.enqueueDependents(dependsOn)
+		w.reads.Served(w.apis.shown)
+		w.enqueueDependents(dependsOn)
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-changed:
-		case <-o.withdrawn:
+		case <-w.apis.withdrawn:
 		case <-owners:
 			owners = nil
 		}
-		nowShown, nowServed := o.shown(), o.served()
+		nowShown, nowServed := w.apis.shown(), w.apis.served()
 		asShown, asServed := shown.ChangesTo(nowShown), served.ChangesTo(nowServed)
 		shown, served = nowShown, nowServed
 		dependsOn = func(r *kindController) bool {
@@ -225,17 +225,17 @@ func (o *Operator) followDiscovery(ctx context.Context) error {
 
 // enqueueDependents enqueues the kinds that depend on what has changed, with their resources, and
 // all that are not served as they should be.
-func (o *Operator) enqueueDependents(dependsOn func(*kindController) bool) {
-	for _, name := range o.known() {
-		o.mu.Lock()
-		k := o.seen(name)
-		o.mu.Unlock()
+func (w *apiWatcher) enqueueDependents(dependsOn func(*kindController) bool) {
+	for _, name := range w.known() {
+		w.mu.Lock()
+		k := w.seen(name)
+		w.mu.Unlock()
 		switch r := k.controller; {
 		case r != nil && dependsOn(r):
-			o.names.Add(name)
+			w.names.Add(name)
 			r.enqueueAll()
 		case r == nil || k.trouble != nil || k.unsettled != "":
-			o.names.Add(name)
+			w.names.Add(name)
 		}
 	}
 }
@@ -248,29 +248,29 @@ func (r *kindController) dependsOn(matches func(schema.GroupKind) bool) bool {
 
 // known lists the kinds that have a folder or run, or had children, or that the division
 // of resources names.
-func (o *Operator) known() []string {
-	divided := o.inFlight.currentShare().ExclusiveKinds()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	names := o.those(func(k *kindState) bool { return k.named() || k.controller != nil || k.crd != nil && hasRecord(k.crd) })
+func (t *kindTable) known() []string {
+	divided := t.inFlight.currentShare().ExclusiveKinds()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	names := t.those(func(k *kindState) bool { return k.named() || k.controller != nil || k.crd != nil && hasRecord(k.crd) })
 	names = append(names, divided...)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
 // kindController is the kind of that name at work, or nil.
-func (o *Operator) kindController(name string) *kindController {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.seen(name).controller
+func (t *kindTable) kindController(name string) *kindController {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.seen(name).controller
 }
 
 // running are all kinds at work.
-func (o *Operator) running() []*kindController {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func (t *kindTable) running() []*kindController {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	var all []*kindController
-	for _, k := range o.kinds {
+	for _, k := range t.kinds {
 		if k.controller != nil {
 			all = append(all, k.controller)
 		}
@@ -280,10 +280,10 @@ func (o *Operator) running() []*kindController {
 
 // declaresConditions reports whether the CRD of a kind of child declares
 // status.conditions.
-func (o *Operator) declaresConditions(gk schema.GroupKind) bool {
-	crd := o.definitions.of(gk)
+func (a *apiCatalog) declaresConditions(gk schema.GroupKind) bool {
+	crd := a.definitions.of(gk)
 	return crd != nil && observe.DeclaresConditions(crd)
 }
 
 // defined reports whether a CRD defines a kind, be it served just now or not.
-func (o *Operator) defined(gk schema.GroupKind) bool { return o.definitions.of(gk) != nil }
+func (a *apiCatalog) defined(gk schema.GroupKind) bool { return a.definitions.of(gk) != nil }

@@ -23,7 +23,8 @@ import (
 func TestReadinessWithoutBaseWatches(t *testing.T) {
 	now := testingclock.NewFakePassiveClock(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	bases := &baseWatches{clock: now}
-	o := &Operator{options: Options{}.withDefaults(), read: true, mapsRead: true, listed: true, kinds: map[string]*kindState{}, bases: bases}
+	o := readOperator(Options{}.withDefaults())
+	o.bases = bases
 	var answer error
 	source := cache.ToListerWatcherWithContext(bases.wrapSource(baseName(&apiextensionsv1.CustomResourceDefinition{}), &cache.ListWatch{
 		ListWithContextFunc:  func(context.Context, metav1.ListOptions) (runtime.Object, error) { return nil, answer },

@@ -18,10 +18,10 @@ import (
 
 // crd is the metadata of a CRD as last seen or as our last write answered it,
 // or nil.
-func (o *Operator) crd(name string) metav1.Object {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	seen, answer := o.seen(name).crd, o.seen(name).answer
+func (t *kindTable) crd(name string) metav1.Object {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	seen, answer := t.seen(name).crd, t.seen(name).answer
 	switch {
 	case seen == nil:
 		return nil
@@ -29,21 +29,21 @@ func (o *Operator) crd(name string) metav1.Object {
 		return seen
 	}
 	if c, err := resourceversion.CompareResourceVersion(answer.GetResourceVersion(), seen.ResourceVersion); err != nil || c <= 0 {
-		o.state(name).answer = nil
+		t.state(name).answer = nil
 		return seen
 	}
 	return answer
 }
 
 // annotate changes annotations of a CRD.
-func (o *Operator) annotate(ctx context.Context, crd metav1.Object, annotations map[string]any) error {
-	answer, err := apply.CRDsOf(o.writer).Annotate(ctx, crd, annotations)
+func (t *kindTable) annotate(ctx context.Context, crd metav1.Object, annotations map[string]any) error {
+	answer, err := apply.CRDsOf(t.writer).Annotate(ctx, crd, annotations)
 	if err != nil {
 		return err
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	k := o.state(crd.GetName())
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k := t.state(crd.GetName())
 	k.answer = answer
 	if k.controller != nil { // else it is just being claimed
 		metrics.Kind(crd.GetName()).Wrote(metrics.Record)
@@ -57,19 +57,19 @@ func hasRecord(crd metav1.Object) bool {
 }
 
 // shardOf is the part of a kind's resources that this installation serves.
-func (o *Operator) shardOf(crd *apiextensionsv1.CustomResourceDefinition) shard.Shard {
-	all := shard.Shard{Identity: o.options.Identity, Namespaces: o.options.Namespaces, Selector: o.options.Selector}
+func (t *kindTable) shardOf(crd *apiextensionsv1.CustomResourceDefinition) shard.Shard {
+	all := shard.Shard{Identity: t.options.Identity, Namespaces: t.options.Namespaces, Selector: t.options.Selector}
 	return all.OfKind(crd.Spec.Scope == apiextensionsv1.NamespaceScoped)
 }
 
 // recordElsewhere tells once that another installation serves a kind, or the part of it that we
 // would; "" is nobody.
-func (o *Operator) recordElsewhere(ctx context.Context, p *kindPass, text string) {
-	o.mu.Lock()
-	k := o.state(p.name)
+func (n *kindReporter) recordElsewhere(ctx context.Context, p *kindPass, text string) {
+	n.mu.Lock()
+	k := n.state(p.name)
 	before := k.elsewhere
 	k.elsewhere = text
-	o.mu.Unlock()
+	n.mu.Unlock()
 	if before == text {
 		return
 	}
@@ -78,7 +78,7 @@ func (o *Operator) recordElsewhere(ctx context.Context, p *kindPass, text string
 		return
 	}
 	log.FromContext(ctx).Info("kind not served", "kind", p.name, "message", text)
-	o.mgr.GetEventRecorder("jacquard").Eventf(p.definition, nil, corev1.EventTypeWarning, api.ReasonServedElsewhere, "Claim", "%s", cut(text))
+	n.mgr.GetEventRecorder("jacquard").Eventf(p.definition, nil, corev1.EventTypeWarning, api.ReasonServedElsewhere, "Claim", "%s", cut(text))
 }
 
 // elsewhere says why a kind is not served here, and how to take it over.

@@ -31,12 +31,12 @@ func onlyFolders(namespace string) map[client.Object]ctrlcache.ByObject {
 
 // watchMaps reads folders from the ConfigMaps of the operator's namespace, now
 // and whenever one changes.
-func (o *Operator) watchMaps(ctx context.Context) error {
-	if o.options.Namespace == "" {
+func (s *folderSources) watchMaps(ctx context.Context) error {
+	if s.options.Namespace == "" {
 		<-ctx.Done()
 		return nil
 	}
-	informer, err := o.mgr.GetCache().GetInformer(ctx, &corev1.ConfigMap{}, ctrlcache.BlockUntilSynced(false))
+	informer, err := s.mgr.GetCache().GetInformer(ctx, &corev1.ConfigMap{}, ctrlcache.BlockUntilSynced(false))
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (o *Operator) watchMaps(ctx context.Context) error {
 		return nil
 	}
 	for {
-		if err := o.readMaps(ctx); err != nil {
+		if err := s.readMaps(ctx); err != nil {
 			log.FromContext(ctx).Error(err, "ConfigMaps not read")
 		}
 		select {
@@ -82,20 +82,20 @@ func (o *Operator) watchMaps(ctx context.Context) error {
 const debounce = 200 * time.Millisecond
 
 // readMaps makes folders of the ConfigMaps that there are.
-func (o *Operator) readMaps(ctx context.Context) error {
+func (s *folderSources) readMaps(ctx context.Context) error {
 	var list corev1.ConfigMapList
-	if err := o.mgr.GetCache().List(ctx, &list, client.InNamespace(o.options.Namespace)); err != nil {
+	if err := s.mgr.GetCache().List(ctx, &list, client.InNamespace(s.options.Namespace)); err != nil {
 		return err
 	}
 	found := folder.FromConfigMaps(list.Items)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	first := !o.mapsRead
-	o.maps, o.mapsRead = found, true
-	o.pick()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := !s.mapsRead
+	s.maps, s.mapsRead = found, true
+	s.pick()
 	if first { // what has no folder is known to have none only now
-		for _, name := range o.those(func(k *kindState) bool { return k.crd != nil }) {
-			o.names.Add(name)
+		for _, name := range s.those(func(k *kindState) bool { return k.crd != nil }) {
+			s.names.Add(name)
 		}
 	}
 	return nil

@@ -9,10 +9,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/util/workqueue"
 
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 )
+
+// readOperator returns an operator that has read all roots and ConfigMaps, and has listed all CRDs.
+func readOperator(options Options) *Operator {
+	o := assembleParts(&process{options: options})
+	o.read, o.mapsRead, o.listed = true, true, true
+	return o
+}
 
 // defining is an operator that has seen some CRDs.
 func defining(t *testing.T, crds ...*apiextensionsv1.CustomResourceDefinition) *Operator {
@@ -21,12 +27,10 @@ func defining(t *testing.T, crds ...*apiextensionsv1.CustomResourceDefinition) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &Operator{
-		kinds: map[string]*kindState{}, discovery: discovery,
-		names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
-	}
+	o := assembleParts(&process{})
+	o.mapsRead, o.apis.discovery = false, discovery
 	for _, crd := range crds {
-		o.crdCame(nil, crd)
+		o.watcher.crdCame(nil, crd)
 	}
 	return o
 }
@@ -55,10 +59,10 @@ func TestDefinitionsAreIndexed(t *testing.T) {
 	crds[0].DeletionTimestamp = &at
 	o := defining(t, crds...)
 	asked := func() {
-		o.served()
-		o.declaresConditions(schema.GroupKind{Group: "example.com", Kind: "Thing1"})
-		if !o.defined(schema.GroupKind{Group: "example.com", Kind: "Thing999"}) ||
-			o.defined(schema.GroupKind{Group: "example.com", Kind: "Thing1000"}) {
+		o.apis.served()
+		o.apis.declaresConditions(schema.GroupKind{Group: "example.com", Kind: "Thing1"})
+		if !o.apis.defined(schema.GroupKind{Group: "example.com", Kind: "Thing999"}) ||
+			o.apis.defined(schema.GroupKind{Group: "example.com", Kind: "Thing1000"}) {
 			t.Error("not what the CRDs define")
 		}
 	}
@@ -84,7 +88,7 @@ func TestDefinitionsOverlap(t *testing.T) {
 	is := func(when string, o *Operator, want *apiextensionsv1.CustomResourceDefinition) {
 		t.Helper()
 		for range 100 {
-			if got := o.definitions.of(kind); got != want {
+			if got := o.apis.definitions.of(kind); got != want {
 				t.Fatalf("%s: %v, want %v", when, got, want)
 			}
 		}
@@ -92,11 +96,11 @@ func TestDefinitionsOverlap(t *testing.T) {
 	o := defining(t, first, second)
 	is("both are there", o, first)
 	renamed := defines("things", "Object", true)
-	o.crdCame(first, renamed)
+	o.watcher.crdCame(first, renamed)
 	is("one has another kind", o, second)
-	o.crdWent(second)
+	o.watcher.crdWent(second)
 	is("the other is gone", o, nil)
-	o.crdCame(renamed, first)
+	o.watcher.crdCame(renamed, first)
 	is("it has its kind again", o, first)
 }
 
@@ -120,7 +124,7 @@ func TestPromisedIsNotAbsent(t *testing.T) {
 		"v1 is not served":    {unserved, false, 1},
 	} {
 		o := defining(t, c.crd)
-		for what, served := range map[string]*cluster.Served{"to make": o.served(), "to watch": o.shown()} {
+		for what, served := range map[string]*cluster.Served{"to make": o.apis.served(), "to watch": o.apis.shown()} {
 			if doubt := served.Doubt(v1); (doubt != nil) != c.doubtful {
 				t.Errorf("%s: what is there %s: %v", when, what, doubt)
 			}
@@ -129,9 +133,9 @@ func TestPromisedIsNotAbsent(t *testing.T) {
 			}
 		}
 		o = defining(t, promised)
-		o.withdrawn = make(chan struct{}, 1)
-		if o.crdCame(promised, c.crd); len(o.withdrawn) != c.withdrawn {
-			t.Errorf("%s: told %d times that less is promised", when, len(o.withdrawn))
+		o.apis.withdrawn = make(chan struct{}, 1)
+		if o.watcher.crdCame(promised, c.crd); len(o.apis.withdrawn) != c.withdrawn {
+			t.Errorf("%s: told %d times that less is promised", when, len(o.apis.withdrawn))
 		}
 	}
 }

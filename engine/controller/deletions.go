@@ -23,7 +23,7 @@ type storedDeletions struct {
 // for all of it, and deletes the lists of stops that are over. It runs before the record is
 // written, so that a list is there as soon as the stop can be approved, and that none is
 // left if the process ends in between. It returns when to try again; 0 means never.
-func (o *Operator) storeDeletions(ctx context.Context, r *kindController) time.Duration {
+func (m *rolloutManager) storeDeletions(ctx context.Context, r *kindController) time.Duration {
 	c := r.versions
 	c.mu.Lock()
 	now, _ := c.newRecord()
@@ -34,13 +34,13 @@ func (o *Operator) storeDeletions(ctx context.Context, r *kindController) time.D
 	}
 	c.mu.Unlock()
 	isStored := stop == r.deletions.stop && (stop != "" || !isKept)
-	if now.State == "" || isStored || o.options.ReadOnly || o.options.home() == "" {
+	if now.State == "" || isStored || m.options.ReadOnly || m.options.home() == "" {
 		return 0
 	}
 	if wait := time.Until(r.deletions.retry); wait > 0 {
 		return wait
 	}
-	if err := o.replaceDeletions(ctx, r, stop, list); err != nil {
+	if err := m.replaceDeletions(ctx, r, stop, list); err != nil {
 		log.FromContext(ctx).Error(err, "list of deletions not stored; it is tried again", "kind", r.name)
 		r.deletions.retry = time.Now().Add(retryTick)
 		return retryTick
@@ -50,8 +50,8 @@ func (o *Operator) storeDeletions(ctx context.Context, r *kindController) time.D
 }
 
 // replaceDeletions stores the list of a stop, unless stop is "", and deletes all others.
-func (o *Operator) replaceDeletions(ctx context.Context, r *kindController, stop string, text []byte) error {
-	found, err := o.controllerRevisions(ctx, r.name, revision.DeletionSelector(o.options.Identity, r.name))
+func (m *rolloutManager) replaceDeletions(ctx context.Context, r *kindController, stop string, text []byte) error {
+	found, err := m.revisions.controllerRevisions(ctx, r.name, revision.DeletionSelector(m.options.Identity, r.name))
 	if err != nil {
 		return fmt.Errorf("listing deletions of %s: %w", r.name, err)
 	}
@@ -60,7 +60,7 @@ func (o *Operator) replaceDeletions(ctx context.Context, r *kindController, stop
 			stop = ""
 			continue
 		}
-		if err := o.deleteRevisions(ctx, list.Stored()); err != nil {
+		if err := m.revisions.deleteRevisions(ctx, list.Stored()); err != nil {
 			return err
 		}
 	}
@@ -72,8 +72,8 @@ func (o *Operator) replaceDeletions(ctx context.Context, r *kindController, stop
 		return err
 	}
 	owner := metav1.OwnerReference{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: r.name, UID: r.crdUID}
-	for _, doc := range list.Objects(o.options.home(), o.options.Identity, owner) {
-		if _, err := o.writer.Create(ctx, revision.Resource, doc); err != nil {
+	for _, doc := range list.Objects(m.options.home(), m.options.Identity, owner) {
+		if _, err := m.writer.Create(ctx, revision.Resource, doc); err != nil {
 			return fmt.Errorf("writing ControllerRevision %s: %w", doc.GetName(), err)
 		}
 	}

@@ -48,7 +48,7 @@ func dividing(t *testing.T, before replicas.Division, others ...string) *Operato
 	o.listed, o.read, o.mapsRead, o.divided = true, true, true, make(chan struct{}, 1)
 	o.options.Buckets, o.options.LeaderElection = len(before.Owners), true
 	none := func(api.Owner, types.UID) {}
-	children, err := cluster.NewChildren(&rest.Config{}, cluster.ChildrenOptions{Changed: none, Part: o.childPart})
+	children, err := cluster.NewChildren(&rest.Config{}, cluster.ChildrenOptions{Changed: none, Part: o.share.childPart})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,13 +68,13 @@ func dividing(t *testing.T, before replicas.Division, others ...string) *Operato
 		leases = append(leases, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "home", Name: name, ResourceVersion: "1", Labels: labels},
 			Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To(name), LeaseDurationSeconds: ptr.To[int32](3600)}})
 	}
-	o.member = replicas.NewMember(replicas.Options{Leases: leasesInMemory(leases...).CoordinationV1().Leases("home"), Name: "jacquard.dev", Labels: labels, Buckets: len(before.Owners),
-		Serve: o.takeShare, IsDrained: o.inFlight.isDrained, Log: logr.Discard()})
+	o.membership.member = replicas.NewMember(replicas.Options{Leases: leasesInMemory(leases...).CoordinationV1().Leases("home"), Name: "jacquard.dev", Labels: labels, Buckets: len(before.Owners),
+		Serve: o.share.takeShare, IsDrained: o.inFlight.isDrained, Log: logr.Discard()})
 	ctx, end := context.WithCancel(t.Context())
 	t.Cleanup(end)
-	go o.member.Run(ctx, "self")    //nolint:errcheck // it ends with the test
-	go o.followShare(ctx)           //nolint:errcheck // as above
-	go func() { o.syncNext(ctx) }() // until the queue is shut down
+	go o.membership.member.Run(ctx, "self") //nolint:errcheck // it ends with the test
+	go o.share.followShare(ctx)             //nolint:errcheck // as above
+	go func() { o.manager.syncNext(ctx) }() // until the queue is shut down
 	return o
 }
 
@@ -121,13 +121,13 @@ func TestDeletedKindIsDivided(t *testing.T) {
 				time.Sleep(10 * time.Second)
 				if c.rolls {
 					setMapsRead(o, false) // nothing is decided of a kind without folder
-					o.member.SetExclusive(gone, true)
+					o.membership.member.SetExclusive(gone, true)
 					time.Sleep(10 * time.Second)
 					if !o.inFlight.currentShare().IsExclusive(gone) {
 						t.Fatal("the leader does not serve all of the kind")
 					}
 					setMapsRead(o, true)
-					o.crdWent(defines("gones", "Gone", true))
+					o.watcher.crdWent(defines("gones", "Gone", true))
 					time.Sleep(10 * time.Second)
 				}
 				if share := o.inFlight.currentShare(); !share.Leads || !share.IsEverything() {
@@ -175,7 +175,7 @@ func TestAllReplicasCount(t *testing.T) {
 					t.Fatalf("the share is %+v", share)
 				}
 				for range 30 {
-					if _, err := o.advanceKind(t.Context(), r); err != nil {
+					if _, err := o.rollouts.advanceKind(t.Context(), r); err != nil {
 						t.Fatal(err)
 					}
 					r.takeRecord(kinds.ReadRecord(o.crd(r.name), shard.Shard{}).Rollout)
@@ -224,11 +224,11 @@ func (o *Operator) leading(t *testing.T, server *memory.Server, follows bool) *k
 	crd.ResourceVersion = server.Get(crd.GroupVersionKind(), "", crd.Name).GetResourceVersion()
 	p := &portion{told: func() {}, listed: func() {}}
 	p.replace(nil, everything())
-	r := &kindController{o: o, name: crd.Name, shard: shard.Shard{Identity: "jacquard"}, gvk: resourceOf("example.com", "Thing", true).GVK, versions: newKindVersions(func() {}, func() bool { return false }),
+	r := &kindController{o: o.kindTable, name: crd.Name, shard: shard.Shard{Identity: "jacquard"}, gvk: resourceOf("example.com", "Thing", true).GVK, versions: newKindVersions(func() {}, func() bool { return false }),
 		resources: portions{p}}
 	r.reconciler = reconcile.New(r.name, r.gvk, nil, reconcile.Cluster{Writer: writer, Caches: observe.Caches{Served: discovery.Served, CRD: o.crd, Shard: shard.Shard{Identity: "jacquard"}}})
 	o.mu.Lock()
-	o.discovery, o.writer, o.options.Identity = discovery, writer, "jacquard"
+	o.apis.discovery, o.writer, o.options.Identity = discovery, writer, "jacquard"
 	o.state(r.name).crd = crd
 	o.mu.Unlock()
 	if follows {
@@ -266,10 +266,10 @@ func TestServedOnceOthersGaveItAway(t *testing.T) {
 		k := o.state(r.name)
 		k.controller, k.source.folder, k.synced = r, &folder.Folder{Name: r.name, Digest: "next"}, "next"
 		o.mu.Unlock()
-		if err := o.requestKind(t.Context(), &kindPass{o: o, name: r.name, running: r}, kinds.Desired{}); err != nil {
+		if err := o.manager.requestKind(t.Context(), &kindPass{o: o.manager, name: r.name, running: r}, kinds.Desired{}); err != nil {
 			t.Fatal(err)
 		}
-		if told, _ := o.reportOf(r.name); told.State != verdict.RollingOut {
+		if told, _ := o.report.reportOf(r.name); told.State != verdict.RollingOut {
 			t.Errorf("it is %s: %s", told.State, told.Message)
 		}
 	})
@@ -296,7 +296,7 @@ func TestClaimsStayWithReplicas(t *testing.T) {
 				o.options.Local = true
 				o.ends = new(atomic.Bool)
 				o.ends.Store(true)
-				o.giveUp()
+				o.membership.giveUp()
 				marks := server.Get(resourceOf("apiextensions.k8s.io", "CustomResourceDefinition", false).GVK, "", r.name).GetAnnotations()
 				if got := marks[api.AnnotationOperator]; got != c.claim {
 					t.Errorf("it is claimed by %q", got)

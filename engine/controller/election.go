@@ -38,9 +38,9 @@ func (o Options) newLeaseLock(election *rest.Config) (resourcelock.Interface, er
 // holdLease has this process serve while it holds its Lease, until ctx ends and nothing is under
 // way any more. When it cannot renew the Lease, as when the API server does not answer, it serves
 // nothing, keeps its caches and asks for the Lease again.
-func (o *Operator) holdLease(ctx context.Context) error {
-	if o.election == nil {
-		o.beginLeading()
+func (m *membership) holdLease(ctx context.Context) error {
+	if m.election == nil {
+		m.beginLeading()
 		return nil
 	}
 	logger := log.FromContext(ctx)
@@ -48,40 +48,40 @@ func (o *Operator) holdLease(ctx context.Context) error {
 	defer release()
 	go func() {
 		<-ctx.Done()
-		<-o.ended
+		<-m.ended
 		release()
 	}()
 	for {
-		err := o.holdOnce(holding, logger)
+		err := m.holdOnce(holding, logger)
 		switch {
 		case holding.Err() != nil:
-			o.releaseLease(logger)
+			m.releaseLease(logger)
 			return nil
 		case err != nil:
 			return err
 		case ctx.Err() == nil:
 			logger.Info("the Lease could not be renewed: this process serves nothing until it can be")
 		}
-		o.inFlight.setShare(replicas.Share{})
+		m.inFlight.setShare(replicas.Share{})
 		metrics.Leads(false)
-		o.addKnown()
+		m.addKnown()
 	}
 }
 
 // holdOnce acquires the Lease, and has this process serve until it is lost or ctx ends. An error
 // is what ends the process.
-func (o *Operator) holdOnce(ctx context.Context, logger logr.Logger) (err error) {
+func (m *membership) holdOnce(ctx context.Context, logger logr.Logger) (err error) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	lock, served := &notedLock{Interface: o.election}, make(chan struct{})
+	lock, served := &notedLock{Interface: m.election}, make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: lock, LeaseDuration: o.options.Lease.Duration, RenewDeadline: o.options.Lease.RenewDeadline,
-		RetryPeriod: o.options.Lease.RetryPeriod, Name: api.Lease(o.options.Identity),
+		Lock: lock, LeaseDuration: m.options.Lease.Duration, RenewDeadline: m.options.Lease.RenewDeadline,
+		RetryPeriod: m.options.Lease.RetryPeriod, Name: api.Lease(m.options.Identity),
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(ctx context.Context) {
 				defer close(served)
 				logger.Info("this process holds its Lease")
-				if err = o.serveWhile(log.IntoContext(ctx, logger)); err != nil {
+				if err = m.serveWhile(log.IntoContext(ctx, logger)); err != nil {
 					end()
 				}
 			},
@@ -99,45 +99,45 @@ func (o *Operator) holdOnce(ctx context.Context, logger logr.Logger) (err error)
 }
 
 // serveWhile serves until ctx ends.
-func (o *Operator) serveWhile(ctx context.Context) error {
-	o.wakeWatches()
-	if o.dividesResources() {
-		return o.member.Run(ctx, o.lock.Name())
+func (m *membership) serveWhile(ctx context.Context) error {
+	m.lists.wakeWatches()
+	if m.dividesResources() {
+		return m.member.Run(ctx, m.lock.Name())
 	}
-	o.beginLeading()
+	m.beginLeading()
 	<-ctx.Done()
 	return nil
 }
 
 // beginLeading serves all resources from now on.
-func (o *Operator) beginLeading() {
+func (m *membership) beginLeading() {
 	metrics.Leads(true)
-	o.leadsSince.Store(time.Now().UnixNano())
-	o.inFlight.setShare(replicas.All())
-	o.addKnown()
+	m.leadsSince.Store(time.Now().UnixNano())
+	m.inFlight.setShare(replicas.All())
+	m.addKnown()
 }
 
 // wakeWatches tries at once what could not be listed or watched: the API server answers again.
-func (o *Operator) wakeWatches() {
-	o.children.Wake()
-	o.reads.Wake()
-	for _, c := range o.resourceCaches() {
+func (l *resourceLists) wakeWatches() {
+	l.children.Wake()
+	l.reads.Wake()
+	for _, c := range l.resourceCaches() {
 		c.resources.wakeWatches()
 	}
 }
 
 // releaseLease gives the Lease to whoever wants it, if this process still holds it.
-func (o *Operator) releaseLease(logger logr.Logger) {
+func (m *membership) releaseLease(logger logr.Logger) {
 	ctx, end := context.WithTimeout(context.Background(), leaveLimit)
 	defer end()
-	record, _, err := o.election.Get(ctx)
-	if err != nil || record.HolderIdentity != o.election.Identity() {
+	record, _, err := m.election.Get(ctx)
+	if err != nil || record.HolderIdentity != m.election.Identity() {
 		return
 	}
 	now := metav1.Now()
 	released := resourcelock.LeaderElectionRecord{LeaderTransitions: record.LeaderTransitions, LeaseDurationSeconds: 1, RenewTime: now,
 		AcquireTime: now}
-	if err := o.election.Update(ctx, released); err != nil {
+	if err := m.election.Update(ctx, released); err != nil {
 		logger.Info("the Lease is not given back; others wait until it is over", "error", err.Error())
 		return
 	}

@@ -52,12 +52,12 @@ func (a *asking) postponeNext(most time.Duration) time.Duration {
 // is left, once no rollout is under way. It returns when to look again; 0 means never. Where other
 // replicas serve resources too, it waits until what they have sent before the rollout is done or
 // never will be.
-func (o *Operator) forgetKinds(ctx context.Context, r *kindController) time.Duration {
-	crd, delay := o.crd(r.name), time.Duration(0)
-	if crd == nil || o.isPaused(r.name) || !r.listed() {
+func (m *rolloutManager) forgetKinds(ctx context.Context, r *kindController) time.Duration {
+	crd, delay := m.crd(r.name), time.Duration(0)
+	if crd == nil || m.isPaused(r.name) || !r.listed() {
 		return 0
 	}
-	if !o.inFlight.currentShare().IsEverything() {
+	if !m.inFlight.currentShare().IsEverything() {
 		delay = requestLimit
 	}
 	unused := kinds.Unused(kinds.ReadKinds(crd), r.versions.listVersions().compiledKinds())
@@ -70,10 +70,10 @@ func (o *Operator) forgetKinds(ctx context.Context, r *kindController) time.Dura
 	}
 	// Reconciliations that began before may still create such objects, and so may other
 	// installations.
-	if r.reconciler.IsRunningSince(r.forgets.tick) || !servesAlone(crd, r.shard, o.options.Namespaces) {
+	if r.reconciler.IsRunningSince(r.forgets.tick) || !servesAlone(crd, r.shard, m.options.Namespaces) {
 		return r.forgets.postponeNext(r.versions.resyncInterval())
 	}
-	went, err := o.removeKinds(ctx, r, crd, unused)
+	went, err := m.removeKinds(ctx, r, crd, unused)
 	switch {
 	case apierrors.IsConflict(err): // the CRD changed; the cache tells how
 	case err != nil && ctx.Err() == nil:
@@ -94,10 +94,10 @@ func servesAlone(crd metav1.Object, mine shard.Shard, namespaces []string) bool 
 
 // removeKinds removes those of some kinds from the record of which the API server has no object of
 // ours, and returns their names.
-func (o *Operator) removeKinds(ctx context.Context, r *kindController, crd metav1.Object, unused []kinds.RecordedKind) (
+func (m *rolloutManager) removeKinds(ctx context.Context, r *kindController, crd metav1.Object, unused []kinds.RecordedKind) (
 	went []string, err error,
 ) {
-	resources, err := o.allResources(ctx, r)
+	resources, err := m.allResources(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (o *Operator) removeKinds(ctx context.Context, r *kindController, crd metav
 		if r.reconciler.MayStillWrite(k.GroupKind) {
 			continue
 		}
-		exists, err := o.existsAny(ctx, r.name, k, resources)
+		exists, err := m.existsAny(ctx, r.name, k, resources)
 		if err != nil {
 			return nil, fmt.Errorf("looking for what is left of kind %s: %w", k.Kind, err)
 		}
@@ -119,7 +119,7 @@ func (o *Operator) removeKinds(ctx context.Context, r *kindController, crd metav
 	if len(went) == 0 || len(left) == 0 && slices.ContainsFunc(resources, hasOurFinalizer) {
 		return nil, nil
 	}
-	if err := o.annotate(ctx, crd, kinds.KindAnnotations(crd, left)); err != nil {
+	if err := m.annotate(ctx, crd, kinds.KindAnnotations(crd, left)); err != nil {
 		return nil, fmt.Errorf("taking kinds off the record on CRD %s: %w", r.name, err)
 	}
 	slices.Sort(went)
@@ -134,13 +134,13 @@ func hasOurFinalizer(o *live.Packed) bool {
 // existsAny asks the API server whether there is a child, or a patched object, of any resource of a
 // kind. What the cluster does not serve may exist. A child says itself whose it is, and one that
 // does not may be ours; of a patch only the resource's uid tells.
-func (o *Operator) existsAny(ctx context.Context, name string, k kinds.RecordedKind, resources []*live.Packed) (bool, error) {
-	served, found := o.served().Preferred(k.GroupKind)
+func (mg *rolloutManager) existsAny(ctx context.Context, name string, k kinds.RecordedKind, resources []*live.Packed) (bool, error) {
+	served, found := mg.apis.served().Preferred(k.GroupKind)
 	if !found {
 		return true, nil
 	}
 	if !k.Patched {
-		return o.writer.Some(ctx, served, api.LabelOwnerUID, func(child metav1.Object) bool {
+		return mg.writer.Some(ctx, served, api.LabelOwnerUID, func(child metav1.Object) bool {
 			owner, named := api.ParseOwner(child.GetAnnotations()[api.AnnotationOwner])
 			return !named || owner.Kind == name
 		})
@@ -149,7 +149,7 @@ func (o *Operator) existsAny(ctx context.Context, name string, k kinds.RecordedK
 	for _, resource := range resources {
 		uids[resource.GetUID()] = true
 	}
-	return o.writer.Some(ctx, served, "", func(patched metav1.Object) bool {
+	return mg.writer.Some(ctx, served, "", func(patched metav1.Object) bool {
 		return slices.ContainsFunc(patched.GetManagedFields(), func(m metav1.ManagedFieldsEntry) bool {
 			return uids[types.UID(strings.TrimPrefix(m.Manager, api.PatchManager("")))]
 		})
@@ -157,15 +157,15 @@ func (o *Operator) existsAny(ctx context.Context, name string, k kinds.RecordedK
 }
 
 // allResources are the metadata of all resources of a kind, whichever replica serves them.
-func (o *Operator) allResources(ctx context.Context, r *kindController) (all []*live.Packed, err error) {
-	if o.inFlight.currentShare().IsEverything() {
+func (m *rolloutManager) allResources(ctx context.Context, r *kindController) (all []*live.Packed, err error) {
+	if m.inFlight.currentShare().IsEverything() {
 		return r.resources.all(), nil
 	}
-	served, found := o.resource(r.gvk)
+	served, found := m.apis.resource(r.gvk)
 	if !found {
 		return nil, fmt.Errorf("listing resources of %s: %w", r.name, live.ErrNotServed)
 	}
-	_, err = o.writer.Some(ctx, served, "", func(resource metav1.Object) bool {
+	_, err = m.writer.Some(ctx, served, "", func(resource metav1.Object) bool {
 		all = append(all, &live.Packed{PartialObjectMetadata: *resource.(*metav1.PartialObjectMetadata)})
 		return false
 	})
@@ -177,8 +177,8 @@ func (o *Operator) allResources(ctx context.Context, r *kindController) (all []*
 
 // dropRecovered finds out which of the resources that a rollout has passed are gone, and which of
 // those of other replicas are ready. It returns when to look again; 0 means never.
-func (o *Operator) dropRecovered(ctx context.Context, r *kindController) time.Duration {
-	share := o.inFlight.currentShare()
+func (m *rolloutManager) dropRecovered(ctx context.Context, r *kindController) time.Duration {
+	share := m.inFlight.currentShare()
 	var others []types.NamespacedName
 	for _, name := range r.versions.passedNames() {
 		resource, err := r.resources.find(name)
@@ -197,12 +197,12 @@ func (o *Operator) dropRecovered(ctx context.Context, r *kindController) time.Du
 	if wait > 0 {
 		return wait
 	}
-	served, found := o.resource(r.gvk)
+	served, found := m.apis.resource(r.gvk)
 	for _, name := range others {
 		if !found || ctx.Err() != nil {
 			break
 		}
-		resource, err := o.writer.Read(ctx, served, name.Namespace, name.Name)
+		resource, err := m.writer.Read(ctx, served, name.Namespace, name.Name)
 		if apierrors.IsNotFound(err) || err == nil && (resource.GetDeletionTimestamp() != nil || status.IsReady(resource)) {
 			r.versions.dropPassed(name)
 		}

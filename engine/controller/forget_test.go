@@ -70,11 +70,12 @@ func forgetting(t *testing.T, server *answering, annotations map[string]string) 
 	}
 	crd := defines("things", "Thing", true)
 	crd.UID, crd.ResourceVersion, crd.Annotations = "crd", "5", annotations
-	o := &Operator{discovery: found, writer: writer, kinds: map[string]*kindState{crd.Name: {crd: crd}}, options: Options{Identity: "jacquard"}}
+	o := assembleParts(&process{writer: writer, options: Options{Identity: "jacquard"}})
+	o.apis.discovery, o.kinds[crd.Name] = found, &kindState{crd: crd}
 	o.inFlight.setShare(replicas.All())
 	p := &portion{told: func() {}, listed: func() {}}
 	p.replace(nil, everything())
-	r := &kindController{o: o, name: crd.Name, shard: o.shardOf(crd), versions: newKindVersions(nil, nil), resources: portions{p}}
+	r := &kindController{o: o.kindTable, name: crd.Name, shard: o.shardOf(crd), versions: newKindVersions(nil, nil), resources: portions{p}}
 	r.reconciler = reconcile.New(r.name, schema.GroupVersionKind{}, nil, reconcile.Cluster{})
 	r.versions.versions = []servedVersion{{version: versionOf("now")}}
 	return o, r
@@ -138,7 +139,7 @@ func TestForgetKinds(t *testing.T) {
 		if c.change != nil {
 			c.change(o, r)
 		}
-		o.forgetKinds(t.Context(), r)
+		o.rollouts.forgetKinds(t.Context(), r)
 		asked := slices.DeleteFunc(server.asked, func(s string) bool { return strings.HasPrefix(s, "PATCH") })
 		if diff := cmp.Diff(c.want, asked); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -155,7 +156,7 @@ func TestForgetLast(t *testing.T) {
 		resource.Finalizers = finalizers
 		r.resources[0].put(resource)
 		unused := kinds.ReadKinds(o.crd(r.name))
-		went, err := o.removeKinds(context.Background(), r, o.crd(r.name), unused)
+		went, err := o.rollouts.removeKinds(context.Background(), r, o.crd(r.name), unused)
 		if err != nil || (len(went) > 0) != (finalizers == nil) {
 			t.Errorf("with finalizers %v: %v %v", finalizers, went, err)
 		}

@@ -14,24 +14,24 @@ const giveUpLimit = 10 * time.Second
 // CRDs, since it may not come back: whoever has a folder for a kind may serve it
 // then. It must be told to end, still hold the Lease, and be the only one that
 // claims the kind. No other replica of its installation may live.
-func (o *Operator) giveUp() {
-	if !o.options.Local || o.options.ReadOnly || !o.isLeading() || !o.ends.Load() {
+func (m *membership) giveUp() {
+	if !m.options.Local || m.options.ReadOnly || !m.isLeading() || !m.ends.Load() {
 		return
 	}
-	if o.dividesResources() && !o.member.Status().IsAlone {
+	if m.dividesResources() && !m.member.Status().IsAlone {
 		return
 	}
 	ctx, end := context.WithTimeout(context.Background(), giveUpLimit)
 	defer end()
-	mine := shard.Shard{Identity: o.options.Identity}
-	for _, name := range o.claimed(mine) {
-		crd := o.crd(name)
+	mine := shard.Shard{Identity: m.options.Identity}
+	for _, name := range m.claimed(mine) {
+		crd := m.crd(name)
 		if crd == nil {
 			continue
 		}
 		if write := mine.Yield(crd); write != nil {
-			if err := o.annotate(ctx, crd, write); err != nil {
-				o.mgr.GetLogger().Info("claim not given up; jacquard status says how another operator takes it over", "kind", name, "error",
+			if err := m.annotate(ctx, crd, write); err != nil {
+				m.mgr.GetLogger().Info("claim not given up; jacquard status says how another operator takes it over", "kind", name, "error",
 					err.Error())
 			}
 		}
@@ -39,8 +39,8 @@ func (o *Operator) giveUp() {
 }
 
 // claimed are the kinds that an installation has a claim to.
-func (o *Operator) claimed(mine shard.Shard) []string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.those(func(k *kindState) bool { return k.crd != nil && mine.Holds(shard.Claims(k.crd)) })
+func (m *membership) claimed(mine shard.Shard) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.those(func(k *kindState) bool { return k.crd != nil && mine.Holds(shard.Claims(k.crd)) })
 }

@@ -112,7 +112,7 @@ func (f *inFlight) endReconcile(slot *reconcileSlot) {
 
 // A gate lets the resources of a kind be reconciled while they are in the share.
 type gate struct {
-	o *Operator
+	o *kindTable
 	r *kindController
 }
 

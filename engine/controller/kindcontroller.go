@@ -31,7 +31,7 @@ import (
 
 // A kindController is one kind at work: the cache of its resources, its queue and workers.
 type kindController struct {
-	o          *Operator
+	o          *kindTable
 	name       string
 	gvk        apischema.GroupVersionKind
 	shard      shard.Shard
@@ -70,47 +70,47 @@ func (r *kindController) want() {
 func (r *kindController) listed() bool { return r.resources.listed() }
 
 // start starts the kind of a CRD.
-func (o *Operator) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition,
+func (kr *kindRunner) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition,
 	versions *kindVersions) error {
-	name, mine := crd.Name, o.shardOf(crd)
-	l, err := o.list(ctx, gvk, crd)
+	name, mine := crd.Name, kr.shardOf(crd)
+	l, err := kr.lists.list(ctx, gvk, crd)
 	if err != nil {
 		return err
 	}
-	r := &kindController{o: o, name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: versions,
-		parallel: o.options.Workers, done: make(chan struct{})}
-	cluster := o.cluster()
+	r := &kindController{o: kr.kindTable, name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: versions,
+		parallel: kr.options.Workers, done: make(chan struct{})}
+	cluster := kr.cluster()
 	cluster.Shard = mine
 	r.reconciler = reconcile.New(name, gvk, l.resources, cluster)
 	r.reconciler.Follow(versions.chooseVersion, versions.recordServed)
 	versions.readMarks = r.readMarks
-	if o.stoodBy.Load() && !o.dividesResources() {
-		r.reconciler.TookOver(time.Unix(0, o.leadsSince.Load()))
+	if kr.membership.stoodBy.Load() && !kr.dividesResources() {
+		r.reconciler.TookOver(time.Unix(0, kr.membership.leadsSince.Load()))
 	}
-	c, err := o.controller(ctx, r)
+	c, err := kr.controller(ctx, r)
 	if err != nil {
 		return fmt.Errorf("starting kind %s: %w", name, err)
 	}
 	ctx, r.cancel = context.WithCancel(ctx)
-	o.mu.Lock()
-	k := o.state(name)
+	kr.mu.Lock()
+	k := kr.state(name)
 	k.controller, k.wasServed = r, true
-	o.mu.Unlock()
+	kr.mu.Unlock()
 	r.reconciler.Begin()
-	o.shareChanged()
+	kr.shareChanged()
 	log.FromContext(ctx).Info("kind starts", "kind", name, "version", gvk.Version)
-	go o.work(ctx, r, c)
+	go kr.work(ctx, r, c)
 	return nil
 }
 
 // cluster is what every kind needs of the cluster.
-func (o *Operator) cluster() reconcile.Cluster {
+func (k *kindRunner) cluster() reconcile.Cluster {
 	return reconcile.Cluster{
-		Resource: o.resource, Writer: o.writer, Events: o.mgr.GetEventRecorder("jacquard"),
-		ReadOnly: o.options.ReadOnly, AllEvents: o.options.AllEvents,
+		Resource: k.apis.resource, Writer: k.writer, Events: k.mgr.GetEventRecorder("jacquard"),
+		ReadOnly: k.options.ReadOnly, AllEvents: k.options.AllEvents,
 		Caches: observe.Caches{
-			Children: o.children, Reads: o.reads, Served: o.served, DeclaresConditions: o.declaresConditions, Defined: o.defined,
-			CRD: o.crd, Namespaces: o.options.Namespaces,
+			Children: k.children, Reads: k.reads, Served: k.apis.served, DeclaresConditions: k.apis.declaresConditions, Defined: k.apis.defined,
+			CRD: k.crd, Namespaces: k.options.Namespaces,
 		},
 	}
 }
@@ -120,13 +120,13 @@ func (o *Operator) cluster() reconcile.Cluster {
 const asLongAsItTakes = 10 * 365 * 24 * time.Hour
 
 // controller makes the queue and workers of a kind.
-func (o *Operator) controller(ctx context.Context, r *kindController) (controller.Controller, error) {
+func (k *kindRunner) controller(ctx context.Context, r *kindController) (controller.Controller, error) {
 	c, err := controller.NewTypedUnmanaged(r.name, controller.TypedOptions[ctrl.Request]{
-		Reconciler: gate{o, r}, MaxConcurrentReconciles: o.options.Workers,
+		Reconciler: gate{k.kindTable, r}, MaxConcurrentReconciles: k.options.Workers,
 		CacheSyncTimeout:   asLongAsItTakes,
-		SkipNameValidation: ptr.To(true), Logger: o.mgr.GetLogger(), LogConstructor: o.logger(r.name),
+		SkipNameValidation: ptr.To(true), Logger: k.mgr.GetLogger(), LogConstructor: k.logger(r.name),
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](50*time.Millisecond, time.Minute),
-		NewQueue:    o.queue,
+		NewQueue:    k.queue,
 	})
 	if err != nil {
 		return nil, err
@@ -137,9 +137,9 @@ func (o *Operator) controller(ctx context.Context, r *kindController) (controlle
 		return nil
 	})})
 	came := changes(r.reconciler, func(uid types.UID) {
-		o.children.Disown(uid)
+		k.children.Disown(uid)
 		if r.versions.concernsResources() {
-			o.names.Add(r.name)
+			k.names.Add(r.name)
 		}
 	})
 	for _, p := range r.resources {
@@ -159,8 +159,8 @@ type feeding struct {
 func (f feeding) String() string { return f.name }
 
 // logger makes the log of a kind name it, and the resource that is served.
-func (o *Operator) logger(kind string) func(*ctrl.Request) logr.Logger {
-	l := o.mgr.GetLogger().WithValues("kind", kind)
+func (k *kindRunner) logger(kind string) func(*ctrl.Request) logr.Logger {
+	l := k.mgr.GetLogger().WithValues("kind", kind)
 	return func(req *ctrl.Request) logr.Logger {
 		if req == nil {
 			return l
@@ -171,25 +171,25 @@ func (o *Operator) logger(kind string) func(*ctrl.Request) logr.Logger {
 
 // queue is controller-runtime's own, but for its metrics, which stay when the
 // kind goes.
-func (o *Operator) queue(kind string, limiter workqueue.TypedRateLimiter[ctrl.Request]) workqueue.TypedRateLimitingInterface[ctrl.Request] {
+func (k *kindRunner) queue(kind string, limiter workqueue.TypedRateLimiter[ctrl.Request]) workqueue.TypedRateLimitingInterface[ctrl.Request] {
 	return priorityqueue.New(kind, func(p *priorityqueue.Opts[ctrl.Request]) {
-		p.RateLimiter, p.Log, p.MetricProvider = limiter, o.logger(kind)(nil), metrics.Queues{}
+		p.RateLimiter, p.Log, p.MetricProvider = limiter, k.logger(kind)(nil), metrics.Queues{}
 	})
 }
 
 // work runs a kind until it is stopped. Resources are served once it is known
 // which children there are, or why that cannot be known.
-func (o *Operator) work(ctx context.Context, r *kindController, c controller.Controller) {
+func (k *kindRunner) work(ctx context.Context, r *kindController, c controller.Controller) {
 	defer close(r.done)
 	var beside sync.WaitGroup
 	_ = until(ctx, func() bool { return !r.resources.lists() })
 	r.wants.Store(true)
 	r.want()
-	o.countUnwatched(r)
-	if until(ctx, r.listed) == nil && o.awaitChildren(ctx, r) == nil {
+	k.troubles.countUnwatched(r)
+	if until(ctx, r.listed) == nil && k.awaitChildren(ctx, r) == nil {
 		r.begun.Store(true)
-		o.names.Add(r.name) // whose rollout can advance now
-		beside.Go(func() { o.resyncLoop(ctx, r) })
+		k.names.Add(r.name) // whose rollout can advance now
+		beside.Go(func() { k.resyncLoop(ctx, r) })
 		if err := c.Start(ctx); err != nil && ctx.Err() == nil {
 			log.FromContext(ctx).Error(err, "kind ended", "kind", r.name)
 		}
@@ -199,8 +199,8 @@ func (o *Operator) work(ctx context.Context, r *kindController, c controller.Con
 
 // awaitChildren returns when every kind of child has been listed or is in
 // trouble, so that no status is written that only says "not known yet".
-func (o *Operator) awaitChildren(ctx context.Context, r *kindController) error {
-	return until(ctx, func() bool { return !r.versions.listVersions().isPending(o.cluster().Caches) })
+func (k *kindRunner) awaitChildren(ctx context.Context, r *kindController) error {
+	return until(ctx, func() bool { return !r.versions.listVersions().isPending(k.cluster().Caches) })
 }
 
 // until waits until something is so.
@@ -219,7 +219,7 @@ func until(ctx context.Context, is func() bool) error {
 
 // resyncLoop lists the children of a kind every now and then, in case a watch
 // has swallowed something.
-func (o *Operator) resyncLoop(ctx context.Context, r *kindController) {
+func (k *kindRunner) resyncLoop(ctx context.Context, r *kindController) {
 	for {
 		every := r.versions.resyncInterval()
 		timer := time.NewTimer(every - every/10 + rand.N(every/5))
@@ -229,52 +229,52 @@ func (o *Operator) resyncLoop(ctx context.Context, r *kindController) {
 			return
 		case <-timer.C:
 		}
-		o.resync(ctx, r)
-		o.mu.Lock()
-		o.state(r.name).kept = nil // whether revisions are still stored is looked at again
-		o.mu.Unlock()
-		o.names.Add(r.name)
+		k.resync(ctx, r)
+		k.mu.Lock()
+		k.state(r.name).kept = nil // whether revisions are still stored is looked at again
+		k.mu.Unlock()
+		k.names.Add(r.name)
 	}
 }
 
 // resync looks at all that a kind makes and reads. A panic ends the look at one
 // kind of object.
-func (o *Operator) resync(ctx context.Context, r *kindController) {
+func (k *kindRunner) resync(ctx context.Context, r *kindController) {
 	look := func(doing string, at func() error) {
 		if err := reconcile.Guard(r.name, doing, at); err != nil && ctx.Err() == nil {
 			log.FromContext(ctx).Error(err, "not looked at", "kind", r.name)
 		}
 	}
 	for gvk := range r.versions.listVersions().childKinds() {
-		look("looking at children of kind "+gvk.Kind, func() error { return o.children.Resync(ctx, gvk) })
+		look("looking at children of kind "+gvk.Kind, func() error { return k.children.Resync(ctx, gvk) })
 	}
 	for _, scope := range r.versions.listVersions().readScopes() {
-		look("looking at what is read of kind "+scope.Kind, func() error { return o.reads.Resync(ctx, scope) })
+		look("looking at what is read of kind "+scope.Kind, func() error { return k.reads.Resync(ctx, scope) })
 	}
 }
 
 // stop ends a kind; its resources and their children stay as they are.
-func (o *Operator) stop(name string) {
-	o.stopWorkers(name)
-	o.unlist(name)
-	o.children.Want(name, nil)
-	o.reads.Want(name, nil)
+func (k *kindRunner) stop(name string) {
+	k.stopWorkers(name)
+	k.lists.unlist(name)
+	k.children.Want(name, nil)
+	k.reads.Want(name, nil)
 }
 
 // stopWorkers ends what serves a kind. What is known of it stays known.
-func (o *Operator) stopWorkers(name string) {
-	o.mu.Lock()
-	r := o.seen(name).controller
+func (k *kindRunner) stopWorkers(name string) {
+	k.mu.Lock()
+	r := k.seen(name).controller
 	if r != nil {
-		o.state(name).controller = nil
+		k.state(name).controller = nil
 	}
-	o.mu.Unlock()
+	k.mu.Unlock()
 	if r == nil {
 		return
 	}
 	r.stop()
 	r.reconciler.End()
-	o.mgr.GetLogger().Info("kind stops", "kind", name)
+	k.mgr.GetLogger().Info("kind stops", "kind", name)
 }
 
 func (r *kindController) stop() {

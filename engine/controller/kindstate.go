@@ -91,29 +91,29 @@ type announcedKind struct {
 func (k *kindState) named() bool { return k.source.folder != nil || k.source.unread != nil }
 
 // state is what is known of a kind, to be changed; it needs the mutex.
-func (o *Operator) state(name string) *kindState {
-	k := o.kinds[name]
+func (t *kindTable) state(name string) *kindState {
+	k := t.kinds[name]
 	if k == nil {
 		k = &kindState{}
-		o.kinds[name] = k
+		t.kinds[name] = k
 	}
 	return k
 }
 
 // seen is what is known of a kind, to be read; it needs the mutex. Asking for a name
 // that somebody made up keeps nothing.
-func (o *Operator) seen(name string) kindState {
-	if k := o.kinds[name]; k != nil {
+func (t *kindTable) seen(name string) kindState {
+	if k := t.kinds[name]; k != nil {
 		return *k
 	}
 	return kindState{}
 }
 
 // those lists the kinds of which something is so, by name; it needs the mutex.
-func (o *Operator) those(so func(*kindState) bool) []string {
+func (t *kindTable) those(so func(*kindState) bool) []string {
 	var names []string
-	for _, name := range slices.Sorted(maps.Keys(o.kinds)) {
-		if so(o.kinds[name]) {
+	for _, name := range slices.Sorted(maps.Keys(t.kinds)) {
+		if so(t.kinds[name]) {
 			names = append(names, name)
 		}
 	}

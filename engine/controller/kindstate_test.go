@@ -29,7 +29,8 @@ func TestPausedByCRD(t *testing.T) {
 	} {
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		crd.Annotations = map[string]string{api.AnnotationPaused: c.annotation}
-		o := &Operator{options: Options{ReadOnly: c.isReadOnly}, kinds: map[string]*kindState{name: {crd: crd}}}
+		o := assembleParts(&process{options: Options{ReadOnly: c.isReadOnly}})
+		o.kinds[name] = &kindState{crd: crd}
 		o.exportPaused(name)
 		got := samplesOf(t, "jacquard_kind_paused", name)
 		if len(got) != 1 || (got[0].value == 1) != c.isPausedByCRD {
@@ -89,14 +90,15 @@ func samplesOf(t *testing.T, name, kind string) (all []sample) {
 // more, does not report it as rolled back once it leads again, unless it is.
 func TestFollowerForgetsRollback(t *testing.T) {
 	const name = "followed.example.com"
-	o := &Operator{kinds: map[string]*kindState{name: {rollback: rollbackReport{state: verdict.RolledBack}}}}
-	p := &kindPass{o: o, name: name, in: kinds.Inputs{Role: kinds.Follower, Folder: kinds.Folder{Present: true, Digest: "1"}}}
+	o := assembleParts(&process{})
+	o.kinds[name] = &kindState{rollback: rollbackReport{state: verdict.RolledBack}}
+	p := &kindPass{o: o.manager, name: name, in: kinds.Inputs{Role: kinds.Follower, Folder: kinds.Folder{Present: true, Digest: "1"}}}
 	for _, tt := range []struct {
 		role kinds.Role
 		want verdict.State
 	}{{kinds.Leader, verdict.RolledBack}, {kinds.Follower, ""}} {
 		p.in.Role = tt.role
-		o.reportDesired(t.Context(), p, kinds.Desired{Mode: kinds.Serve, Reason: kinds.RolledBack, Rollback: rollout.Rollback{To: "0"}})
+		o.reporter.reportDesired(t.Context(), p, kinds.Desired{Mode: kinds.Serve, Reason: kinds.RolledBack, Rollback: rollout.Rollback{To: "0"}})
 		if got := o.seen(name).rollback.state; got != tt.want {
 			t.Errorf("as %v it is %q, want %q", tt.role, got, tt.want)
 		}

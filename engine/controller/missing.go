@@ -16,15 +16,15 @@ var errCRDDeleted = errors.New("the CRD was deleted, and with it every resource 
 
 // recordCRD tells of a kind that has a folder and was served, and has no CRD any
 // more. It ends when the CRD is there again, or the folder goes too.
-func (o *Operator) recordCRD(ctx context.Context, name string, absent, folder bool) {
-	o.mu.Lock()
-	k := o.state(name)
+func (n *kindReporter) recordCRD(ctx context.Context, name string, absent, folder bool) {
+	n.mu.Lock()
+	k := n.state(name)
 	before, gone := k.crdDeleted, absent && folder && k.wasServed
 	k.crdDeleted = gone
 	if absent && !folder {
 		k.wasServed = false
 	}
-	o.mu.Unlock()
+	n.mu.Unlock()
 	metrics.Kind(name).CRDDeleted(gone)
 	metrics.Kind(name).CRDMissing(absent && folder && !gone)
 	if gone && !before {

@@ -22,7 +22,7 @@ import (
 
 // A kindPass is what one pass over a kind is about.
 type kindPass struct {
-	o    *Operator
+	o    *kindManager
 	name string
 	in   kinds.Inputs
 	// definition is the CRD as last seen, and crd its metadata as last seen or as our last
@@ -41,27 +41,27 @@ type kindPass struct {
 }
 
 // observeKind gathers everything that decides what becomes of a kind.
-func (o *Operator) observeKind(ctx context.Context, name string) *kindPass {
-	known, role := o.discovery.Served(), o.currentRole()
-	o.mu.Lock()
-	seen := o.seen(name)
-	p := &kindPass{o: o, name: name, definition: seen.crd, folder: seen.source.folder, running: seen.controller, in: kinds.Inputs{
-		Name: name, CRDsListed: o.listed, FoldersRead: o.read && o.mapsRead, ReadOnly: o.options.ReadOnly, Running: seen.controller != nil,
-		Role: role, StoresRevisions: o.options.home() != "",
+func (m *kindManager) observeKind(ctx context.Context, name string) *kindPass {
+	known, role := m.apis.discovery.Served(), m.membership.currentRole()
+	m.mu.Lock()
+	seen := m.seen(name)
+	p := &kindPass{o: m, name: name, definition: seen.crd, folder: seen.source.folder, running: seen.controller, in: kinds.Inputs{
+		Name: name, CRDsListed: m.listed, FoldersRead: m.read && m.mapsRead, ReadOnly: m.options.ReadOnly, Running: seen.controller != nil,
+		Role: role, StoresRevisions: m.options.home() != "",
 	}}
-	o.mu.Unlock()
+	m.mu.Unlock()
 	unread, in := seen.source.unread, &p.in
 	in.Folder.Present = seen.named()
-	if p.crd = o.crd(name); p.crd == nil {
+	if p.crd = m.crd(name); p.crd == nil {
 		p.definition = nil
 		return p
 	}
-	p.mine, p.history = o.shardOf(p.definition), o.newHistory(ctx, p.definition, seen.archives)
+	p.mine, p.history = m.shardOf(p.definition), m.revisions.newHistory(ctx, p.definition, seen.archives)
 	in.CRD = &kinds.CRD{Established: established(p.definition), Storage: storageVersion(p.definition)}
 	in.Record, in.Paused = kinds.ReadRecord(p.crd, p.mine), p.crd.GetAnnotations()[api.AnnotationPaused] == "true"
-	in.Record.IsStale = seen.unread && o.dividesResources()
+	in.Record.IsStale = seen.unread && m.dividesResources()
 	p.observeClaim()
-	in.Exclusive = !o.dividesResources() || o.inFlight.currentShare().IsExclusive(name) && o.hasListed(name)
+	in.Exclusive = !m.dividesResources() || m.inFlight.currentShare().IsExclusive(name) && m.lists.hasListed(name)
 	in.IsDiscovered = func(gvk apischema.GroupVersionKind) bool {
 		_, found := known.Resource(gvk)
 		return found
@@ -71,11 +71,11 @@ func (o *Operator) observeKind(ctx context.Context, name string) *kindPass {
 		return p // the folder does not matter
 	}
 	if !in.Folder.Present {
-		unread = o.missingRoot(p.definition)
+		unread = m.sources.missingRoot(p.definition)
 		in.Folder.Present = unread != nil
 	}
 	if in.Folder.Present {
-		in.Folder.Kind, in.Folder.Err = o.compileOnce(name, p.folder, unread, p.definition)
+		in.Folder.Kind, in.Folder.Err = m.compileOnce(name, p.folder, unread, p.definition)
 		in.Folder.Digest = digest(in.Folder.Kind)
 	}
 	p.settlesIn = p.startDelay()
@@ -84,10 +84,10 @@ func (o *Operator) observeKind(ctx context.Context, name string) *kindPass {
 }
 
 // currentRole returns the role of this process in its installation.
-func (o *Operator) currentRole() kinds.Role {
-	share := o.inFlight.currentShare()
+func (m *membership) currentRole() kinds.Role {
+	share := m.inFlight.currentShare()
 	switch {
-	case !o.dividesResources() && !share.Leads:
+	case !m.dividesResources() && !share.Leads:
 		return kinds.Candidate
 	case share.Leads:
 		return kinds.Leader
@@ -178,28 +178,28 @@ type compiledFolder struct {
 }
 
 // compileOnce compiles a folder for a CRD, unless it has done so already.
-func (o *Operator) compileOnce(name string, f *folder.Folder, unread error, crd *apiextensionsv1.CustomResourceDefinition) (
+func (m *kindManager) compileOnce(name string, f *folder.Folder, unread error, crd *apiextensionsv1.CustomResourceDefinition) (
 	*kind.Kind, error,
 ) {
 	if unread != nil {
 		return nil, unread
 	}
-	served := o.discovery.Served()
-	o.mu.Lock()
-	c := o.seen(name).compiled
-	o.mu.Unlock()
+	served := m.apis.discovery.Served()
+	m.mu.Lock()
+	c := m.seen(name).compiled
+	m.mu.Unlock()
 	if c.folder == f && c.crd == crd.UID && c.generation == crd.Generation && c.served == served {
 		return c.kind, c.err
 	}
 	c = compiledFolder{folder: f, crd: crd.UID, generation: crd.Generation, served: served}
-	if c.kind, c.err = o.compileFolder(f, crd); c.kind != nil {
+	if c.kind, c.err = m.compileFolder(f, crd); c.kind != nil {
 		for _, ignored := range c.kind.Ignored() {
-			o.mgr.GetLogger().Info("a field of kind.yaml is ignored", "kind", name, "place", ignored.Place.String(), "reason", ignored.Text)
+			m.mgr.GetLogger().Info("a field of kind.yaml is ignored", "kind", name, "place", ignored.Place.String(), "reason", ignored.Text)
 		}
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.state(name).compiled = c
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.state(name).compiled = c
 	return c.kind, c.err
 }
 
@@ -208,13 +208,13 @@ const exclusiveTick = time.Second
 
 // requestKind requests a kind from the other replicas, since its folder is to be rolled out.
 // Meanwhile it lists what they serve.
-func (o *Operator) requestKind(ctx context.Context, p *kindPass, d kinds.Desired) error {
-	o.member.SetExclusive(p.name, true)
-	o.recordSynced(p.name, nil) // what is known is about the folder before
+func (m *kindManager) requestKind(ctx context.Context, p *kindPass, d kinds.Desired) error {
+	m.membership.member.SetExclusive(p.name, true)
+	m.recordSynced(p.name, nil) // what is known is about the folder before
 	if p.running != nil {
 		return nil
 	}
-	if _, err := o.list(ctx, p.servedAs(d), p.definition); err != nil {
+	if _, err := m.lists.list(ctx, p.servedAs(d), p.definition); err != nil {
 		return fmt.Errorf("listing kind %s: %w", p.name, err)
 	}
 	return nil
@@ -222,11 +222,11 @@ func (o *Operator) requestKind(ctx context.Context, p *kindPass, d kinds.Desired
 
 // returnKind returns a kind to the other replicas, unless its folder is being rolled out, or one
 // of them cannot serve it.
-func (o *Operator) returnKind(p *kindPass, d kinds.Desired) {
-	if o.dividesResources() && p.in.Role == kinds.Leader {
-		o.mu.Lock()
-		areUnable := o.seen(p.name).areUnable
-		o.mu.Unlock()
-		o.member.SetExclusive(p.name, d.IsRollingOut() || areUnable)
+func (m *kindManager) returnKind(p *kindPass, d kinds.Desired) {
+	if m.dividesResources() && p.in.Role == kinds.Leader {
+		m.mu.Lock()
+		areUnable := m.seen(p.name).areUnable
+		m.mu.Unlock()
+		m.membership.member.SetExclusive(p.name, d.IsRollingOut() || areUnable)
 	}
 }

@@ -12,17 +12,17 @@ import (
 
 // knows reports whether a resource is among those that are served here: the one of
 // this name with this uid, or one of this uid that was served already.
-func (o *Operator) knows(of api.Owner, uid types.UID) bool {
-	o.mu.Lock()
-	l := o.seen(of.Kind).cache
-	o.mu.Unlock()
+func (w *wakeUps) knows(of api.Owner, uid types.UID) bool {
+	w.mu.Lock()
+	l := w.seen(of.Kind).cache
+	w.mu.Unlock()
 	if l != nil {
 		resource, err := l.resources.find(types.NamespacedName{Namespace: of.Namespace, Name: of.Name})
 		if err == nil && resource != nil && resource.UID == uid {
 			return true
 		}
 	}
-	for _, r := range o.running() {
+	for _, r := range w.running() {
 		if _, found := r.reconciler.Find(uid); found {
 			return true
 		}
@@ -44,49 +44,49 @@ const (
 
 // awaitOwners returns a channel that is closed once it is known whose children
 // there may be.
-func (o *Operator) awaitOwners(ctx context.Context) <-chan struct{} {
+func (l *resourceLists) awaitOwners(ctx context.Context) <-chan struct{} {
 	known := make(chan struct{})
 	go func() {
 		defer close(known)
-		o.awaitLists(ctx, o.ownersListed)
+		l.awaitLists(ctx, l.ownersListed)
 	}()
 	return known
 }
 
 // awaitLists waits until resources are listed, but not for those that cannot be.
-func (o *Operator) awaitLists(ctx context.Context, areListed func() bool) {
+func (l *resourceLists) awaitLists(ctx context.Context, areListed func() bool) {
 	began := time.Now()
-	_ = until(ctx, func() bool { return o.isWaitOver(began, areListed) })
+	_ = until(ctx, func() bool { return l.isWaitOver(began, areListed) })
 }
 
 // isWaitOver reports whether resources are listed, or have been waited for long enough.
-func (o *Operator) isWaitOver(began time.Time, areListed func() bool) bool {
+func (l *resourceLists) isWaitOver(began time.Time, areListed func() bool) bool {
 	waited := time.Since(began)
-	return areListed() || waited > slowLimit || waited > ownersLimit && !o.lists()
+	return areListed() || waited > slowLimit || waited > ownersLimit && !l.lists()
 }
 
 // lists reports whether resources of a kind are being listed, and nothing is known to be
 // wrong with that.
-func (o *Operator) lists() bool {
-	return slices.ContainsFunc(o.resourceCaches(), func(c resourceCache) bool { return c.resources.lists() })
+func (l *resourceLists) lists() bool {
+	return slices.ContainsFunc(l.resourceCaches(), func(c resourceCache) bool { return c.resources.lists() })
 }
 
 // ownersListed reports whether the resources of every kind that has a folder and is
 // served here have been listed.
-func (o *Operator) ownersListed() bool {
-	share := o.inFlight.currentShare()
+func (l *resourceLists) ownersListed() bool {
+	share := l.inFlight.currentShare()
 	var needed []string
-	o.mu.Lock()
-	areKnown := o.read && o.mapsRead && o.listed
-	for _, name := range o.named() {
-		k := o.kinds[name]
+	l.mu.Lock()
+	areKnown := l.read && l.mapsRead && l.listed
+	for _, name := range l.named() {
+		k := l.kinds[name]
 		isServed := k.crd != nil && established(k.crd) && k.elsewhere == "" && !share.IsElsewhere(name)
 		if isServed && (k.cache != nil || k.unsettled == "") { // a kind that could not be served is tried again
 			needed = append(needed, name)
 		}
 	}
-	o.mu.Unlock()
-	for _, c := range o.resourceCaches() {
+	l.mu.Unlock()
+	for _, c := range l.resourceCaches() {
 		if c.resources.have() {
 			needed = slices.DeleteFunc(needed, func(name string) bool { return name == c.name })
 		}
@@ -95,10 +95,10 @@ func (o *Operator) ownersListed() bool {
 }
 
 // resourceCaches returns the resource caches of all kinds.
-func (o *Operator) resourceCaches() (all []resourceCache) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, k := range o.kinds {
+func (t *kindTable) resourceCaches() (all []resourceCache) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, k := range t.kinds {
 		if k.cache != nil {
 			all = append(all, *k.cache)
 		}

@@ -29,16 +29,16 @@ func TestPanicOfTrial(t *testing.T) {
 
 // TestPanicOfLoad: a folder whose load panics is broken.
 func TestPanicOfLoad(t *testing.T) {
-	o := &Operator{}
-	if k, err := o.compileFolder(&folder.Folder{Name: "things.example.com"}, nil); k != nil || panics.In(err) == nil {
+	o := assembleParts(&process{})
+	if k, err := o.manager.compileFolder(&folder.Folder{Name: "things.example.com"}, nil); k != nil || panics.In(err) == nil {
 		t.Errorf("got %v, %v", k, err)
 	}
 }
 
 // TestPanicOfSettle: a kind that cannot be settled does not end the process.
 func TestPanicOfSettle(t *testing.T) {
-	o := &Operator{listed: true, read: true, mapsRead: true}
-	if _, err := o.syncSafely(t.Context(), "things.example.com"); panics.In(err) == nil {
+	o := readOperator(Options{})
+	if _, err := o.manager.syncSafely(t.Context(), "things.example.com"); panics.In(err) == nil {
 		t.Errorf("got %v", err)
 	}
 }
@@ -62,5 +62,5 @@ func TestPanicOfLook(t *testing.T) {
 	v := versionOf("now")
 	v.Children = map[apischema.GroupVersionKind]live.Need{{Kind: "A"}: live.Body, {Kind: "B"}: live.Body}
 	r.versions.versions = []servedVersion{{version: v}}
-	(&Operator{}).resync(t.Context(), r) // there is nothing to look with
+	assembleParts(&process{}).runner.resync(t.Context(), r) // there is nothing to look with
 }

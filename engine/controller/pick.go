@@ -18,29 +18,29 @@ import (
 // changed. The source that was chosen stays while it is there; else the first
 // one that can be read is taken: roots in their order, then ConfigMaps by name.
 // It needs the mutex.
-func (o *Operator) pick() {
+func (st *folderSources) pick() {
 	by := map[string][]folder.Source{}
-	for _, s := range slices.Concat(o.files, o.maps) {
+	for _, s := range slices.Concat(st.files, st.maps) {
 		by[s.Kind] = append(by[s.Kind], s)
 	}
 	for name := range by {
-		o.state(name)
+		st.state(name)
 	}
-	for name, k := range o.kinds {
+	for name, k := range st.kinds {
 		before := k.source
 		if k.source = (chosenSource{}); len(by[name]) > 0 {
-			k.source = o.chooseSource(by[name], before.shown, k.loaded)
+			k.source = st.chooseSource(by[name], before.shown, k.loaded)
 		}
 		if k.source.differs(before) {
-			o.names.Add(name)
+			st.names.Add(name)
 		}
 	}
 }
 
 // chooseSource is what a kind is served from.
-func (o *Operator) chooseSource(sources []folder.Source, before string, loaded bool) chosenSource {
+func (st *folderSources) chooseSource(sources []folder.Source, before string, loaded bool) chosenSource {
 	s := best(sources, before, loaded)
-	brought := s.Rooted || s.Release != "" && s.Release == o.options.Release
+	brought := s.Rooted || s.Release != "" && s.Release == st.options.Release
 	chosen := chosenSource{shown: s.Shown, isRooted: s.Rooted, brought: brought, unread: s.Err}
 	if s.Err == nil {
 		chosen.folder = s.Folder
@@ -83,24 +83,24 @@ func best(sources []folder.Source, chosen string, loaded bool) folder.Source {
 }
 
 // forgetIdle forgets the sources of a kind that is not served for another reason.
-func (o *Operator) forgetIdle(name string) {
-	o.mu.Lock()
-	o.state(name).announced.idle = ""
-	o.mu.Unlock()
+func (n *kindReporter) forgetIdle(name string) {
+	n.mu.Lock()
+	n.state(name).announced.idle = ""
+	n.mu.Unlock()
 	metrics.Kind(name).SecondFolder(false)
 }
 
 // announceIdle tells once of sources of a kind that are not used.
-func (o *Operator) announceIdle(ctx context.Context, name string) {
-	o.mu.Lock()
-	k := o.state(name)
+func (n *kindReporter) announceIdle(ctx context.Context, name string) {
+	n.mu.Lock()
+	k := n.state(name)
 	chosen, idle, before := k.source.shown, strings.Join(k.source.idle, ", "), k.announced.idle
 	now := idle
-	if o.isLeading() { // who begins to lead tells again, by an event
+	if n.isLeading() { // who begins to lead tells again, by an event
 		now = "leads: " + idle
 	}
 	k.announced.idle = now
-	o.mu.Unlock()
+	n.mu.Unlock()
 	if now == before {
 		return
 	}
@@ -111,7 +111,7 @@ func (o *Operator) announceIdle(ctx context.Context, name string) {
 	metrics.Kind(name).SecondFolder(true)
 	text := fmt.Sprintf("the folder of this kind comes from %s; this one is not used: %s", chosen, idle)
 	log.FromContext(ctx).Info("two folders of one kind", "kind", name, "message", text)
-	if crd := o.seenCRD(name); crd != nil && o.isLeading() {
-		o.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, api.ReasonFolderNotUsed, "Load", "%s", cut(text))
+	if crd := n.seenCRD(name); crd != nil && n.isLeading() {
+		n.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, api.ReasonFolderNotUsed, "Load", "%s", cut(text))
 	}
 }

@@ -64,7 +64,7 @@ func (o *Operator) unloaded() (keeps, others error) {
 	if !o.read || !o.listed {
 		return errors.New("the folders and CRDs have not been read yet"), nil
 	}
-	for _, m := range o.roots.Missing {
+	for _, m := range o.sources.roots.Missing {
 		err := fmt.Errorf("%s cannot be read: %w", m.Root, m.Err)
 		if m.NeverRead && o.options.Ready != ReadyNone {
 			keeps = errors.Join(keeps, err)
@@ -142,7 +142,7 @@ func (o *Operator) probes() http.Handler {
 		} else {
 			fmt.Fprintln(w, "ok")
 		}
-		if unlisted := o.allUnlisted(); unlisted != "" {
+		if unlisted := o.troubles.allUnlisted(); unlisted != "" {
 			fmt.Fprintf(w, "cannot be listed or watched now, which keeps no other kind from being served:\n%s", unlisted)
 		}
 		if r.URL.Query().Has("verbose") && others != nil {

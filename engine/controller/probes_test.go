@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/util/workqueue"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/folder"
@@ -28,18 +27,14 @@ func TestReadiness(t *testing.T) {
 	for ready, waits := range map[Readiness][]string{ReadyAll: {rooted, released, teams}, ReadyRelease: {rooted, released},
 		"": {rooted, released}, ReadyNone: nil} {
 		for _, broken := range []string{rooted, released, teams, ""} {
-			o := &Operator{
-				options: Options{Ready: ready, Release: "jacquard"}.withDefaults(), read: true, mapsRead: true, listed: true,
-				kinds: map[string]*kindState{},
-				names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]()),
-			}
+			o := readOperator(Options{Ready: ready, Release: "jacquard"}.withDefaults())
 			for _, name := range []string{rooted, released, teams} {
 				o.kinds[name] = &kindState{crd: crd, loaded: name != broken}
 			}
 			o.state(broken).trouble = errors.New("templates/" + broken + "/a.yaml:1:1: it is wrong")
-			o.files = []folder.Source{{Kind: rooted, Folder: &folder.Folder{Name: rooted}, Rooted: true}}
-			o.maps = folder.FromConfigMaps([]corev1.ConfigMap{mapOf(released, "jacquard"), mapOf(teams, "team-a")})
-			o.pick()
+			o.sources.files = []folder.Source{{Kind: rooted, Folder: &folder.Folder{Name: rooted}, Rooted: true}}
+			o.sources.maps = folder.FromConfigMaps([]corev1.ConfigMap{mapOf(released, "jacquard"), mapOf(teams, "team-a")})
+			o.sources.pick()
 
 			want, answer := 200, httptest.NewRecorder()
 			for _, name := range waits {
@@ -65,7 +60,7 @@ func TestReadiness(t *testing.T) {
 // TestReadyzNamesWhatCannotBeListed: what cannot be listed is in the body of /readyz, by
 // kind, and makes nothing unready.
 func TestReadyzNamesWhatCannotBeListed(t *testing.T) {
-	o := &Operator{options: Options{}.withDefaults(), read: true, mapsRead: true, listed: true, kinds: map[string]*kindState{}}
+	o := readOperator(Options{}.withDefaults())
 	for _, name := range []string{"sick.example.com", "healthy.example.com"} {
 		p := &portion{kind: name, told: func() {}, listed: func() {}}
 		if name == "sick.example.com" {
@@ -96,7 +91,8 @@ func mapOf(kind, release string) corev1.ConfigMap {
 // restarted; one that is locked for a moment is.
 func TestHealthzOfHungProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := &Operator{options: Options{}.withDefaults()}
+		o := assembleParts(&process{options: Options{}.withDefaults()})
+		defer o.names.ShutDown()
 		for _, c := range []struct {
 			locked time.Duration
 			want   int

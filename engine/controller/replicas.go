@@ -24,10 +24,10 @@ func (o Options) dividesResources() bool { return o.Buckets > 0 && o.elects() &&
 
 // dividesResources reports whether the replicas of this installation divide its resources. Otherwise one
 // of them serves all.
-func (o *Operator) dividesResources() bool { return o.options.dividesResources() }
+func (t *kindTable) dividesResources() bool { return t.options.dividesResources() }
 
 // isLeading reports whether this process does what is done once for the installation.
-func (o *Operator) isLeading() bool { return o.inFlight.currentShare().Leads }
+func (t *kindTable) isLeading() bool { return t.inFlight.currentShare().Leads }
 
 // newReplicaLock returns the Lease of one replica. Each renewal reports how the replica is.
 func (o Options) newReplicaLock(election *rest.Config, report, seen func() string) (*replicas.Lock, error) {
@@ -50,18 +50,18 @@ func (o Options) leaseLabels() map[string]string {
 	return map[string]string{api.LabelPartOf: api.PartOf, api.LabelReplicas: shard.ID(o.Identity)}
 }
 
-func (o *Operator) newMember() (*replicas.Member, error) {
-	cfg := rest.CopyConfig(o.options.Config)
+func (mg *membership) newMember() (*replicas.Member, error) {
+	cfg := rest.CopyConfig(mg.options.Config)
 	cfg.QPS, cfg.RateLimiter = -1, nil
-	leases, err := coordinationclient.NewForConfigAndClient(cfg, o.http)
+	leases, err := coordinationclient.NewForConfigAndClient(cfg, mg.http)
 	if err != nil {
 		return nil, fmt.Errorf("making a client of Leases: %w", err)
 	}
 	m := replicas.NewMember(replicas.Options{
-		Leases: leases.Leases(o.options.leaseNamespace()), Name: api.Lease(o.options.Identity), Labels: o.options.leaseLabels(),
-		Buckets: o.options.Buckets, Serve: o.takeShare, IsDrained: o.inFlight.isDrained, Log: o.mgr.GetLogger().WithName("replicas"),
+		Leases: leases.Leases(mg.options.leaseNamespace()), Name: api.Lease(mg.options.Identity), Labels: mg.options.leaseLabels(),
+		Buckets: mg.options.Buckets, Serve: mg.share.takeShare, IsDrained: mg.inFlight.isDrained, Log: mg.mgr.GetLogger().WithName("replicas"),
 	})
-	o.inFlight.drained = m.Look
+	mg.inFlight.drained = m.Look
 	return m, nil
 }
 
@@ -69,24 +69,24 @@ func (o *Operator) newMember() (*replicas.Member, error) {
 const leaveLimit = 5 * time.Second
 
 // giveAwayShare gives away what this replica serves, when it ends.
-func (o *Operator) giveAwayShare() {
-	if !o.dividesResources() {
+func (m *membership) giveAwayShare() {
+	if !m.dividesResources() {
 		return
 	}
 	ctx, end := context.WithTimeout(context.Background(), leaveLimit)
 	defer end()
-	o.member.Leave(ctx)
+	m.member.Leave(ctx)
 }
 
 // reportReplica returns what this replica reports of itself.
-func (o *Operator) reportReplica() string {
+func (m *membership) reportReplica() string {
 	host, _ := os.Hostname() // "" means that it is unknown
-	share := o.inFlight.currentShare()
-	r := heartbeat.Replica{Program: o.options.Version, Pod: host}
-	o.mu.Lock()
-	r.Unable = o.those(func(k *kindState) bool { return k.unable })
-	o.mu.Unlock()
-	for _, k := range o.running() {
+	share := m.inFlight.currentShare()
+	r := heartbeat.Replica{Program: m.options.Version, Pod: host}
+	m.mu.Lock()
+	r.Unable = m.those(func(k *kindState) bool { return k.unable })
+	m.mu.Unlock()
+	for _, k := range m.running() {
 		for _, resource := range k.resources.all() {
 			if share.Serves(k.name, resource.UID) {
 				r.Resources++
@@ -107,8 +107,8 @@ const replicasInterval = 10 * time.Second
 
 // watchReplicas looks at what the replicas report, while this one leads: which buckets nobody
 // serves, and which kinds some replica cannot serve.
-func (o *Operator) watchReplicas(ctx context.Context) error {
-	if !o.dividesResources() {
+func (m *membership) watchReplicas(ctx context.Context) error {
+	if !m.dividesResources() {
 		return nil
 	}
 	for {
@@ -118,29 +118,29 @@ func (o *Operator) watchReplicas(ctx context.Context) error {
 		case <-time.After(replicasInterval):
 		}
 		status := replicas.Status{}
-		if o.isLeading() {
-			status = o.member.Status()
+		if m.isLeading() {
+			status = m.member.Status()
 		}
 		metrics.Unowned(status.Unowned)
-		o.recordUnable(status.Reports)
+		m.recordUnable(status.Reports)
 	}
 }
 
 // recordUnable records which kinds some replica cannot serve, since it does not have their
 // revision. The leader serves these, and checks whether the revision is stored.
-func (o *Operator) recordUnable(reports map[string]string) {
+func (m *membership) recordUnable(reports map[string]string) {
 	unable := map[string]bool{}
 	for _, text := range reports {
 		for _, name := range heartbeat.ReadReplica(text).Unable {
 			unable[name] = true
 		}
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for name, k := range o.kinds {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for name, k := range m.kinds {
 		if k.areUnable != unable[name] {
 			k.areUnable, k.kept = unable[name], nil
-			o.names.Add(name)
+			m.names.Add(name)
 		}
 	}
 }

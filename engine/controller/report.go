@@ -37,7 +37,7 @@ const (
 
 // A reporter keeps the report of the operator that leads.
 type reporter struct {
-	o       *Operator
+	o       *statusReporter
 	first   heartbeat.Report         // what stays as it is
 	lease   metav1.Object            // as last read or written; nil: not known
 	text    string                   // what it says
@@ -49,8 +49,8 @@ type reporter struct {
 
 // keepReport keeps the metrics of the states of kinds, and writes what the operator says
 // of itself whenever that changed, or is not there any more.
-func (o *Operator) keepReport(ctx context.Context) error {
-	r := &reporter{o: o, first: o.aboutItself(ctx), logged: map[string]string{}, refused: map[string]time.Time{}}
+func (n *statusReporter) keepReport(ctx context.Context) error {
+	r := &reporter{o: n, first: n.aboutItself(ctx), logged: map[string]string{}, refused: map[string]time.Time{}}
 	isLeading, wait := false, reportTick
 	for {
 		select {
@@ -59,21 +59,21 @@ func (o *Operator) keepReport(ctx context.Context) error {
 		case <-time.After(wait):
 		}
 		wait = reportTick
-		if !o.isLeading() {
+		if !n.isLeading() {
 			r.showStates(nil)
 			isLeading = false
 			continue
 		}
-		if !isLeading && o.options.home() != "" {
+		if !isLeading && n.options.home() != "" {
 			r.remember(ctx) // what another process has reported until now
 		}
 		isLeading = true
-		report := o.report(r.first)
+		report := n.report(r.first)
 		r.showStates(report.Kinds)
-		if o.options.home() == "" {
+		if n.options.home() == "" {
 			continue
 		}
-		if r.recordStates(ctx, report.Kinds, o.annotate) {
+		if r.recordStates(ctx, report.Kinds, n.annotate) {
 			wait = reportGap
 		}
 		if now := report.String(); now != r.text || r.lost(ctx) {
@@ -125,10 +125,10 @@ func (r *reporter) recordStates(ctx context.Context, kinds []heartbeat.Kind,
 
 // stateChange returns the annotations of a CRD that record a state, nil if they are there.
 // A state is never written again to confirm it: the Lease is renewed instead.
-func (o *Operator) stateChange(annotations map[string]string, mine shard.Shard, state verdict.State) map[string]any {
+func (n *statusReporter) stateChange(annotations map[string]string, mine shard.Shard, state verdict.State) map[string]any {
 	lease := ""
-	if o.options.elects() {
-		lease = o.options.leaseNamespace() + "/" + api.Lease(o.options.Identity)
+	if n.options.elects() {
+		lease = n.options.leaseNamespace() + "/" + api.Lease(n.options.Identity)
 	}
 	stateKey, leaseKey := mine.Key(api.AnnotationState), mine.Key(api.AnnotationStateLease)
 	if annotations[stateKey] == string(state) && annotations[leaseKey] == lease {
@@ -149,19 +149,19 @@ func (r *reporter) logOnce(ctx context.Context, crd string, err error) {
 }
 
 // aboutItself is the part of the report that stays as it is.
-func (o *Operator) aboutItself(ctx context.Context) heartbeat.Report {
+func (n *statusReporter) aboutItself(ctx context.Context) heartbeat.Report {
 	r := heartbeat.Report{
-		Program: o.options.Version, Identity: o.options.Identity, ReadOnly: o.options.ReadOnly, Namespaces: o.options.Namespaces,
-		Since: time.Now().UTC().Truncate(time.Second), Local: o.options.Local,
+		Program: n.options.Version, Identity: n.options.Identity, ReadOnly: n.options.ReadOnly, Namespaces: n.options.Namespaces,
+		Since: time.Now().UTC().Truncate(time.Second), Local: n.options.Local,
 	}
-	if s := o.options.Selector; s != nil {
+	if s := n.options.Selector; s != nil {
 		r.Selector = s.String()
 	}
 	r.Pod, _ = os.Hostname() // "" says that it is not known
-	if o.options.elects() {
-		r.Lease, r.LeaseNamespace = api.Lease(o.options.Identity), o.options.leaseNamespace()
+	if n.options.elects() {
+		r.Lease, r.LeaseNamespace = api.Lease(n.options.Identity), n.options.leaseNamespace()
 	}
-	if reviewer, err := apply.NewReviewer(o.options.Config); err == nil {
+	if reviewer, err := apply.NewReviewer(n.options.Config); err == nil {
 		r.Account, r.Groups, _ = reviewer.Self(ctx) // "" says that it is not known
 	}
 	return r
@@ -222,14 +222,14 @@ func (r *reporter) write(ctx context.Context, text string) (err error) {
 }
 
 // report adds to what stays as it is how the roots and kinds are.
-func (o *Operator) report(first heartbeat.Report) heartbeat.Report {
-	o.mu.Lock()
-	for _, m := range o.roots.Missing {
+func (n *statusReporter) report(first heartbeat.Report) heartbeat.Report {
+	n.mu.Lock()
+	for _, m := range n.sources.roots.Missing {
 		first.MissingRoots = append(first.MissingRoots, fmt.Sprintf("%s: %v", m.Root, m.Err))
 	}
-	o.mu.Unlock()
-	for _, name := range o.known() {
-		if k, ours := o.reportOf(name); ours {
+	n.mu.Unlock()
+	for _, name := range n.known() {
+		if k, ours := n.reportOf(name); ours {
 			first.Kinds = append(first.Kinds, k)
 		}
 	}
@@ -237,19 +237,19 @@ func (o *Operator) report(first heartbeat.Report) heartbeat.Report {
 }
 
 // reportOf says how a kind is served; false if it is none of this operator's.
-func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
-	o.mu.Lock()
-	r, back := o.seen(name).controller, o.seen(name).rollback
-	k, ours = o.outside(name)
-	o.mu.Unlock()
+func (n *statusReporter) reportOf(name string) (k heartbeat.Kind, ours bool) {
+	n.mu.Lock()
+	r, back := n.seen(name).controller, n.seen(name).rollback
+	k, ours = n.outside(name)
+	n.mu.Unlock()
 	if r != nil {
 		if troubles := r.resources.troubles(true); len(troubles) > 0 && k.State == "" {
 			k.State, k.Message = verdict.Unsettled, strings.Join(troubles, "; ")
 		} else {
-			k.Unlisted = o.unlisted(r)
+			k.Unlisted = n.troubles.unlisted(r)
 		}
 		k.Served, k.Pending, ours = r.gvk.GroupVersion().String(), r.reconciler.Pending(), true
-		r.versions.describeKind(&k, o.isPaused(name) && !o.options.ReadOnly)
+		r.versions.describeKind(&k, n.isPaused(name) && !n.options.ReadOnly)
 		if since := r.versions.stuckSince(k.State, time.Now()); !since.IsZero() {
 			k.State, k.Message = verdict.RolloutStuck, fmt.Sprintf("no progress since %s: %s", since.UTC().Format(time.RFC3339), k.Message)
 		}
@@ -267,8 +267,8 @@ func (o *Operator) reportOf(name string) (k heartbeat.Kind, ours bool) {
 
 // outside says what keeps a kind from being served by its newest folder; false
 // if it has none. It needs the mutex.
-func (o *Operator) outside(name string) (k heartbeat.Kind, folder bool) {
-	known := o.seen(name)
+func (n *statusReporter) outside(name string) (k heartbeat.Kind, folder bool) {
+	known := n.seen(name)
 	k = heartbeat.Kind{Name: name, Folder: known.source.shown, Unused: slices.Clone(known.source.idle), Revision: known.revision}
 	if known.compiled.kind != nil {
 		for _, ignored := range known.compiled.kind.Ignored() {

@@ -42,7 +42,7 @@ func TestReportIsKept(t *testing.T) {
 				o.options = Options{Config: &rest.Config{Host: config.Host, Transport: server}, Namespace: "home", Identity: "home/jacquard"}
 				o.reportWriter = writer
 				o.inFlight.setShare(replicas.Share{Leads: true})
-				go o.keepReport(t.Context()) //nolint:errcheck // it ends with the test
+				go o.report.keepReport(t.Context()) //nolint:errcheck // it ends with the test
 				read := func() (*unstructured.Unstructured, bool) {
 					lease := server.Get(live.Leases.GVK, "home", api.ReportLease(o.options.Identity))
 					if lease == nil {

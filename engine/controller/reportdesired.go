@@ -10,31 +10,31 @@ import (
 
 // reportDesired reports what is known of a kind, and what it is to become, in logs, events and
 // metrics, and keeps it for the report.
-func (o *Operator) reportDesired(ctx context.Context, p *kindPass, d kinds.Desired) {
+func (n *kindReporter) reportDesired(ctx context.Context, p *kindPass, d kinds.Desired) {
 	folder := p.in.Folder
 	switch d.Reason {
 	case kinds.CRDsNotListed, kinds.FoldersNotRead:
 		return
 	case kinds.NoCRD, kinds.NotEstablished, kinds.NoFolder:
-		o.recordCRD(ctx, p.name, p.in.CRD == nil, folder.Present)
-		o.forgetTrouble(ctx, p.name, p.definition)
-		o.forgetIdle(p.name)
-		o.recordElsewhere(ctx, p, "")
-		o.recordLonely(ctx, p.name, p.in.CRD == nil)
+		n.recordCRD(ctx, p.name, p.in.CRD == nil, folder.Present)
+		n.forgetTrouble(ctx, p.name, p.definition)
+		n.forgetIdle(p.name)
+		n.recordElsewhere(ctx, p, "")
+		n.recordLonely(ctx, p.name, p.in.CRD == nil)
 		return
 	}
-	o.recordCRD(ctx, p.name, false, folder.Present)
+	n.recordCRD(ctx, p.name, false, folder.Present)
 	if d.Reason == kinds.RecordStale {
 		return
 	}
 	if !folder.Present {
-		o.forgetTrouble(ctx, p.name, p.definition)
+		n.forgetTrouble(ctx, p.name, p.definition)
 	} else {
 		reconcile.NotePanic(p.name, folder.Err)
-		o.recordTrouble(ctx, p.name, p.definition, folder.Err)
-		o.countLoad(p.name, folder.Digest, folder.Err)
+		n.recordTrouble(ctx, p.name, p.definition, folder.Err)
+		n.countLoad(p.name, folder.Digest, folder.Err)
 	}
-	o.announceIdle(ctx, p.name)
+	n.announceIdle(ctx, p.name)
 	if d.Reason == kinds.FolderUnsettled {
 		return
 	}
@@ -42,10 +42,10 @@ func (o *Operator) reportDesired(ctx context.Context, p *kindPass, d kinds.Desir
 	if p.conflict != nil && folder.Present { // else it is not to be served here
 		text = p.in.ClaimedBy.Error()
 	}
-	o.recordElsewhere(ctx, p, text)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	k := o.state(p.name)
+	n.recordElsewhere(ctx, p, text)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	k := n.state(p.name)
 	k.revision, k.rollback, k.unable = folder.Digest, rollbackReport{}, d.Reason == kinds.RevisionMissing
 	switch {
 	case p.in.Role != kinds.Leader:

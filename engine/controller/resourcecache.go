@@ -29,21 +29,21 @@ type resourceCache struct {
 }
 
 // list returns the resource cache of a kind, and begins it if there is none.
-func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
+func (ls *resourceLists) list(ctx context.Context, gvk apischema.GroupVersionKind,
 	crd *apiextensionsv1.CustomResourceDefinition) (*resourceCache, error) {
-	o.mu.Lock()
-	l := o.seen(crd.Name).cache
-	o.mu.Unlock()
+	ls.mu.Lock()
+	l := ls.seen(crd.Name).cache
+	ls.mu.Unlock()
 	if l != nil && l.gvk == gvk && l.crdUID == crd.UID {
 		return l, nil
 	}
-	o.unlist(crd.Name)
+	ls.unlist(crd.Name)
 	l = &resourceCache{name: crd.Name, gvk: gvk, crdUID: crd.UID, done: make(chan struct{})}
 	wanted := choice{Part: replicas.Everything}
-	if o.dividesResources() {
-		wanted.Part = o.inFlight.currentShare().Part(crd.Name)
+	if ls.dividesResources() {
+		wanted.Part = ls.inFlight.currentShare().Part(crd.Name)
 	}
-	mine := o.shardOf(crd)
+	mine := ls.shardOf(crd)
 	namespaces := mine.Namespaces
 	if len(namespaces) == 0 || crd.Spec.Scope == apiextensionsv1.ClusterScoped {
 		namespaces = []string{metav1.NamespaceAll}
@@ -51,16 +51,16 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
 	gvr := gvk.GroupVersion().WithResource(crd.Spec.Names.Plural)
 	for _, namespace := range namespaces {
 		selection := cluster.Selection{GroupVersionResource: gvr, Namespace: namespace, Labels: mine.Selector}
-		if _, err := cluster.PackedSource(o.options.Config, o.http, selection); err != nil {
+		if _, err := cluster.PackedSource(ls.options.Config, ls.http, selection); err != nil {
 			return nil, fmt.Errorf("listing kind %s: %w", crd.Name, err)
 		}
-		l.resources = append(l.resources, &portion{kind: crd.Name, namespace: namespace, wanted: wanted, told: func() { o.recount(crd.Name) },
-			listed: o.shareChanged, source: func() toolscache.ListerWatcher { return o.resourcesOf(selection) }})
+		l.resources = append(l.resources, &portion{kind: crd.Name, namespace: namespace, wanted: wanted, told: func() { ls.troubles.recount(crd.Name) },
+			listed: ls.shareChanged, source: func() toolscache.ListerWatcher { return ls.resourcesOf(selection) }})
 	}
 	ctx, l.cancel = context.WithCancel(ctx)
-	o.mu.Lock()
-	o.state(crd.Name).cache = l
-	o.mu.Unlock()
+	ls.mu.Lock()
+	ls.state(crd.Name).cache = l
+	ls.mu.Unlock()
 	go func() {
 		defer close(l.done)
 		l.resources.begin(ctx)
@@ -69,8 +69,8 @@ func (o *Operator) list(ctx context.Context, gvk apischema.GroupVersionKind,
 }
 
 // resourcesOf returns where the resources of a kind come from.
-func (o *Operator) resourcesOf(of cluster.Selection) toolscache.ListerWatcher {
-	source, err := cluster.PackedSource(o.options.Config, o.http, of)
+func (l *resourceLists) resourcesOf(of cluster.Selection) toolscache.ListerWatcher {
+	source, err := cluster.PackedSource(l.options.Config, l.http, of)
 	if err != nil { // list has made one of the same access
 		panic(err)
 	}
@@ -84,47 +84,47 @@ func newRestoreInformer(of toolscache.ListerWatcher, example runtime.Object, res
 }
 
 // recount says in metrics what of a kind cannot be watched.
-func (o *Operator) recount(name string) {
-	if r := o.kindController(name); r != nil {
-		o.countUnwatched(r)
+func (w *watchTroubles) recount(name string) {
+	if r := w.kindController(name); r != nil {
+		w.countUnwatched(r)
 	}
 }
 
 // unlist ends the resource cache of a kind, if there is one.
-func (o *Operator) unlist(name string) {
-	o.mu.Lock()
-	l := o.seen(name).cache
+func (ls *resourceLists) unlist(name string) {
+	ls.mu.Lock()
+	l := ls.seen(name).cache
 	if l != nil {
-		o.state(name).cache = nil
+		ls.state(name).cache = nil
 	}
-	o.mu.Unlock()
+	ls.mu.Unlock()
 	if l != nil {
 		l.cancel()
 		<-l.done
 	}
 }
 
-func (o *Operator) unlistAll() {
-	o.mu.Lock()
-	names := o.those(func(k *kindState) bool { return k.cache != nil })
-	o.mu.Unlock()
+func (l *resourceLists) unlistAll() {
+	l.mu.Lock()
+	names := l.those(func(k *kindState) bool { return k.cache != nil })
+	l.mu.Unlock()
 	for _, name := range names {
-		o.unlist(name)
+		l.unlist(name)
 	}
 }
 
 // standBy keeps what the leader needs of a kind at hand, in case this operator
 // becomes the leader: its resources, and what its versions make and read.
-func (o *Operator) standBy(ctx context.Context, p *kindPass, versions []servedVersion, gvk apischema.GroupVersionKind) error {
+func (m *kindManager) standBy(ctx context.Context, p *kindPass, versions []servedVersion, gvk apischema.GroupVersionKind) error {
 	var all versionList
 	for _, s := range versions {
 		if s.version != nil {
 			all = append(all, s.version)
 		}
 	}
-	o.stoodBy.Store(true)
-	o.children.Want(p.name, all.childKinds())
-	o.reads.Want(p.name, all.readScopes())
-	_, err := o.list(ctx, gvk, p.definition)
+	m.membership.stoodBy.Store(true)
+	m.children.Want(p.name, all.childKinds())
+	m.reads.Want(p.name, all.readScopes())
+	_, err := m.lists.list(ctx, gvk, p.definition)
 	return err
 }

@@ -27,7 +27,7 @@ var errNoHome = errors.New("this operator has no namespace to keep revisions of 
 // A history is what is kept of the folder of one kind. It is listed when it is first
 // needed.
 type history struct {
-	o    *Operator
+	o    *revisionStore
 	crd  *apiextensionsv1.CustomResourceDefinition
 	list func() ([]*revision.Revision, error)
 	// archives are revisions in use, by digest.
@@ -37,10 +37,10 @@ type history struct {
 }
 
 // newHistory returns what is kept of the folder of the kind of a CRD. It also knows the archives, by digest.
-func (o *Operator) newHistory(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition,
+func (s *revisionStore) newHistory(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition,
 	archives map[string]*revision.Revision) *history {
-	h := &history{o: o, crd: crd, archives: archives}
-	h.list = sync.OnceValues(func() ([]*revision.Revision, error) { return o.revisions(ctx, crd.Name) })
+	h := &history{o: s, crd: crd, archives: archives}
+	h.list = sync.OnceValues(func() ([]*revision.Revision, error) { return s.revisions(ctx, crd.Name) })
 	return h
 }
 
@@ -54,8 +54,8 @@ func (h *history) lookupError() error {
 }
 
 // revisions lists the revisions of a kind that this installation keeps, the last first.
-func (o *Operator) revisions(ctx context.Context, name string) ([]*revision.Revision, error) {
-	found, err := o.controllerRevisions(ctx, name, revision.Selector(o.options.Identity, name))
+func (s *revisionStore) revisions(ctx context.Context, name string) ([]*revision.Revision, error) {
+	found, err := s.controllerRevisions(ctx, name, revision.Selector(s.options.Identity, name))
 	if err != nil {
 		return nil, fmt.Errorf("listing revisions of %s: %w", name, err)
 	}
@@ -63,8 +63,8 @@ func (o *Operator) revisions(ctx context.Context, name string) ([]*revision.Revi
 }
 
 // controllerRevisions lists the ControllerRevisions that this installation keeps of a kind.
-func (o *Operator) controllerRevisions(ctx context.Context, name, selects string) ([]appsv1.ControllerRevision, error) {
-	home := o.options.home()
+func (s *revisionStore) controllerRevisions(ctx context.Context, name, selects string) ([]appsv1.ControllerRevision, error) {
+	home := s.options.home()
 	if home == "" {
 		return nil, errNoHome
 	}
@@ -73,11 +73,11 @@ func (o *Operator) controllerRevisions(ctx context.Context, name, selects string
 		return nil, err
 	}
 	var found appsv1.ControllerRevisionList
-	if err := o.mgr.GetAPIReader().List(ctx, &found, client.InNamespace(home), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+	if err := s.mgr.GetAPIReader().List(ctx, &found, client.InNamespace(home), client.MatchingLabelsSelector{Selector: selector}); err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(found.Items, func(r appsv1.ControllerRevision) bool {
-		return r.Annotations[api.AnnotationKind] != name || r.Annotations[api.AnnotationOperator] != o.options.Identity
+		return r.Annotations[api.AnnotationKind] != name || r.Annotations[api.AnnotationOperator] != s.options.Identity
 	}), nil
 }
 
@@ -113,18 +113,18 @@ func (h *history) compileRevision(digest string) (*kind.Kind, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.o.placed(k)
+	return h.o.apis.placed(k)
 }
 
 // keepRevisions stores the versions of a kind that serve resources, unless they are stored, and
 // deletes the revisions that nobody needs. Whether they are still there is looked at now and then.
-func (o *Operator) keepRevisions(ctx context.Context, p *kindPass, d kinds.Desired) error {
-	if o.options.ReadOnly || d.Mode != kinds.Serve || p.in.Role != kinds.Leader {
+func (s *revisionStore) keepRevisions(ctx context.Context, p *kindPass, d kinds.Desired) error {
+	if s.options.ReadOnly || d.Mode != kinds.Serve || p.in.Role != kinds.Leader {
 		return nil
 	}
-	o.mu.Lock()
-	before, kept := o.state(p.name).archives, o.state(p.name).kept
-	o.mu.Unlock()
+	s.mu.Lock()
+	before, kept := s.state(p.name).archives, s.state(p.name).kept
+	s.mu.Unlock()
 	archives, isKept := map[string]*revision.Revision{}, true
 	for _, v := range d.Versions {
 		if v.Kind == nil {
@@ -147,25 +147,25 @@ func (o *Operator) keepRevisions(ctx context.Context, p *kindPass, d kinds.Desir
 		archives[v.Revision.Digest] = r
 		isKept = isKept && kept[v.Revision]
 	}
-	o.mu.Lock()
-	o.state(p.name).archives = archives
-	o.mu.Unlock()
+	s.mu.Lock()
+	s.state(p.name).archives = archives
+	s.mu.Unlock()
 	if isKept {
 		return nil
 	}
 	switch err := p.storeRevisions(ctx, d, archives); {
 	case errors.Is(err, errNoHome):
-		o.noHome.Do(func() {
+		s.noHome.Do(func() {
 			log.FromContext(ctx).Info("no revisions of folders are kept, since the operator has no namespace: after a restart with a changed folder, resources are held that its rollout has not reached")
 		})
 	case err != nil:
 		return fmt.Errorf("keeping revisions: %w", err)
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.state(p.name).kept = map[rollout.Revision]bool{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state(p.name).kept = map[rollout.Revision]bool{}
 	for _, v := range d.Versions {
-		o.state(p.name).kept[v.Revision] = true
+		s.state(p.name).kept[v.Revision] = true
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (p *kindPass) storeRevisions(ctx context.Context, d kinds.Desired, archives
 	}
 	others := slices.DeleteFunc(slices.Clone(all), func(r *revision.Revision) bool { return archives[r.Digest] != nil })
 	for _, r := range revision.Superfluous(others, p.usedDigests(archives)) {
-		if err := p.o.deleteRevisions(ctx, r.Stored()); err != nil {
+		if err := p.o.revisions.deleteRevisions(ctx, r.Stored()); err != nil {
 			return err
 		}
 	}
@@ -214,26 +214,26 @@ func (p *kindPass) storeRevision(ctx context.Context, all []*revision.Revision, 
 		case r.Digest != made.Digest:
 			continue
 		case !r.Holds(&made): // somebody changed it, or packed it otherwise
-			if err := p.o.deleteRevisions(ctx, r.Stored()); err != nil {
+			if err := p.o.revisions.deleteRevisions(ctx, r.Stored()); err != nil {
 				return err
 			}
 		case r.Number >= number:
 			return nil
 		default:
-			return p.o.write(ctx, &made, r.Stored())
+			return p.o.revisions.write(ctx, &made, r.Stored())
 		}
 	}
-	return p.o.write(ctx, &made, nil)
+	return p.o.revisions.write(ctx, &made, nil)
 }
 
 // write creates the ControllerRevisions of a revision, or gives those that are stored its number.
-func (o *Operator) write(ctx context.Context, r *revision.Revision, stored []metav1.Object) error {
-	for i, doc := range r.Objects(o.options.home(), o.options.Identity) {
+func (s *revisionStore) write(ctx context.Context, r *revision.Revision, stored []metav1.Object) error {
+	for i, doc := range r.Objects(s.options.home(), s.options.Identity) {
 		var err error
 		if i < len(stored) {
-			_, err = o.writer.Update(ctx, revision.Resource, doc, stored[i].GetUID())
+			_, err = s.writer.Update(ctx, revision.Resource, doc, stored[i].GetUID())
 		} else {
-			_, err = o.writer.Create(ctx, revision.Resource, doc)
+			_, err = s.writer.Create(ctx, revision.Resource, doc)
 		}
 		if err != nil {
 			return fmt.Errorf("writing ControllerRevision %s: %w", doc.GetName(), err)
@@ -243,9 +243,9 @@ func (o *Operator) write(ctx context.Context, r *revision.Revision, stored []met
 }
 
 // deleteRevisions deletes ControllerRevisions.
-func (o *Operator) deleteRevisions(ctx context.Context, all []metav1.Object) error {
+func (s *revisionStore) deleteRevisions(ctx context.Context, all []metav1.Object) error {
 	for _, stored := range all {
-		if err := o.writer.Delete(ctx, revision.Resource, stored, metav1.DeletePropagationBackground); client.IgnoreNotFound(err) != nil {
+		if err := s.writer.Delete(ctx, revision.Resource, stored, metav1.DeletePropagationBackground); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting ControllerRevision %s: %w", stored.GetName(), err)
 		}
 	}

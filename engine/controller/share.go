@@ -20,13 +20,13 @@ import (
 
 // takeShare replaces what this replica serves. Reconciles of what it no longer serves are not
 // begun. What it serves in addition is reconciled once it is known.
-func (o *Operator) takeShare(share replicas.Share) {
-	before := o.inFlight.currentShare()
-	o.inFlight.setShare(share)
+func (f *shareFollower) takeShare(share replicas.Share) {
+	before := f.inFlight.currentShare()
+	f.inFlight.setShare(share)
 	metrics.Leads(share.Leads)
 	metrics.Buckets(len(share.Buckets()))
-	o.mu.Lock()
-	for name, k := range o.kinds {
+	f.mu.Lock()
+	for name, k := range f.kinds {
 		// Others may have rolled out a folder meanwhile.
 		k.unread = k.unread || before.IsElsewhere(name) && !share.IsElsewhere(name) || share.Leads && !before.Leads
 		part := share.Part(name)
@@ -40,14 +40,14 @@ func (o *Operator) takeShare(share replicas.Share) {
 			k.controller.since = append(k.controller.since, part)
 		}
 	}
-	o.mu.Unlock()
-	o.shareChanged()
+	f.mu.Unlock()
+	f.shareChanged()
 }
 
 // shareChanged has followShare look at what is served, and at what is known of it.
-func (o *Operator) shareChanged() {
+func (t *kindTable) shareChanged() {
 	select {
-	case o.divided <- struct{}{}:
+	case t.divided <- struct{}{}:
 	default:
 	}
 }
@@ -55,23 +55,23 @@ func (o *Operator) shareChanged() {
 // followShare makes known what this replica serves whenever that changes: first the resources,
 // then their children, since children are known by their owners. A kind whose resources cannot be
 // listed delays no other for long. Each kind is synced when all of it is known.
-func (o *Operator) followShare(ctx context.Context) error {
+func (f *shareFollower) followShare(ctx context.Context) error {
 	var changed time.Time
 	listed, known := 0, 0 // the versions of the share whose resources, and whose children, are listed
 	for {
-		share, version := o.inFlight.shareVersion()
+		share, version := f.inFlight.shareVersion()
 		if listed != version {
 			listed, changed = version, time.Now()
-			o.chooseResources(share)
+			f.lists.chooseResources(share)
 		}
-		if known != listed && o.isWaitOver(changed, o.hasListedResources) {
+		if known != listed && f.lists.isWaitOver(changed, f.lists.hasListedResources) {
 			known = listed
-			o.chooseChildren(share)
+			f.chooseChildren(share)
 		}
-		behind := o.kindsCatchingUp()
+		behind := f.kindsCatchingUp()
 		for _, r := range behind {
-			if o.hasCaughtUp(r, share.Part(r.name)) {
-				o.names.Add(r.name)
+			if f.hasCaughtUp(r, share.Part(r.name)) {
+				f.names.Add(r.name)
 			}
 		}
 		var tick <-chan time.Time
@@ -81,7 +81,7 @@ func (o *Operator) followShare(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-o.divided:
+		case <-f.divided:
 		case <-tick:
 		}
 	}
@@ -91,35 +91,35 @@ func (o *Operator) followShare(ctx context.Context) error {
 const shareTick = time.Second
 
 // chooseResources lists the resources of a share. What is known stays known until then.
-func (o *Operator) chooseResources(share replicas.Share) {
-	for _, c := range o.resourceCaches() {
+func (l *resourceLists) chooseResources(share replicas.Share) {
+	for _, c := range l.resourceCaches() {
 		c.resources.choose(choice{share.Part(c.name), c.epoch})
 	}
 }
 
 // hasListedResources reports whether the resources are listed that were chosen last.
-func (o *Operator) hasListedResources() bool {
-	return !slices.ContainsFunc(o.resourceCaches(), func(c resourceCache) bool { return !c.resources.have() })
+func (l *resourceLists) hasListedResources() bool {
+	return !slices.ContainsFunc(l.resourceCaches(), func(c resourceCache) bool { return !c.resources.have() })
 }
 
 // chooseChildren lists the children of the resources of a share.
-func (o *Operator) chooseChildren(share replicas.Share) {
-	o.mu.Lock()
-	o.childShare = share
-	o.mu.Unlock()
-	o.children.Divide()
-	o.addKnown()
+func (f *shareFollower) chooseChildren(share replicas.Share) {
+	f.mu.Lock()
+	f.childShare = share
+	f.mu.Unlock()
+	f.children.Divide()
+	f.addKnown()
 }
 
 // kindsCatchingUp returns the kinds of which something is served that is not known yet.
-func (o *Operator) kindsCatchingUp() (all []*kindController) {
-	if !o.dividesResources() {
+func (f *shareFollower) kindsCatchingUp() (all []*kindController) {
+	if !f.dividesResources() {
 		return nil
 	}
-	share := o.inFlight.currentShare()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, k := range o.kinds {
+	share := f.inFlight.currentShare()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, k := range f.kinds {
 		if r := k.controller; r != nil && (r.caught != share.Part(r.name) || len(r.since) > 0) {
 			all = append(all, r)
 		}
@@ -128,26 +128,26 @@ func (o *Operator) kindsCatchingUp() (all []*kindController) {
 }
 
 // addKnown enqueues all kinds.
-func (o *Operator) addKnown() {
-	for _, name := range o.known() {
-		o.names.Add(name)
+func (t *kindTable) addKnown() {
+	for _, name := range t.known() {
+		t.names.Add(name)
 	}
 }
 
 // hasCaughtUp reports whether the resources and children of a kind are known that are in a part.
-func (o *Operator) hasCaughtUp(r *kindController, part replicas.Part) bool {
-	o.mu.Lock()
-	k, epoch := o.seen(r.name), 0
-	isChosen := k.cache != nil && !k.unread && o.childShare.Part(r.name) == part
+func (f *shareFollower) hasCaughtUp(r *kindController, part replicas.Part) bool {
+	f.mu.Lock()
+	k, epoch := f.seen(r.name), 0
+	isChosen := k.cache != nil && !k.unread && f.childShare.Part(r.name) == part
 	if isChosen {
 		epoch = k.cache.epoch
 	}
-	o.mu.Unlock()
+	f.mu.Unlock()
 	if !isChosen || !r.resources.chose(choice{part, epoch}) {
 		return false
 	}
 	for gvk := range r.versions.listVersions().childKinds() {
-		if !o.children.Divided(gvk, o.children.Wanted(gvk).Name) {
+		if !f.children.Divided(gvk, f.children.Wanted(gvk).Name) {
 			return false
 		}
 	}
@@ -156,21 +156,21 @@ func (o *Operator) hasCaughtUp(r *kindController, part replicas.Part) bool {
 
 // openShare reconciles the resources of a kind that this replica serves, if they are known and
 // were not before.
-func (o *Operator) openShare(r *kindController) {
-	if !o.dividesResources() {
+func (f *shareFollower) openShare(r *kindController) {
+	if !f.dividesResources() {
 		return
 	}
-	o.mu.Lock()
+	f.mu.Lock()
 	changes := len(r.since) // what is known is of after these
-	o.mu.Unlock()
-	part := o.inFlight.currentShare().Part(r.name)
-	if !o.hasCaughtUp(r, part) {
+	f.mu.Unlock()
+	part := f.inFlight.currentShare().Part(r.name)
+	if !f.hasCaughtUp(r, part) {
 		return // followShare enqueues the kind again
 	}
-	o.mu.Lock()
+	f.mu.Lock()
 	hasChanged := r.caught != part || changes > 0
 	r.caught, r.since = part, slices.Clone(r.since[changes:])
-	o.mu.Unlock()
+	f.mu.Unlock()
 	if hasChanged {
 		r.enqueueAll()
 	}
@@ -189,13 +189,13 @@ func (r *kindController) isKnown(uid types.UID) bool {
 
 // childPart returns which children of a kind this replica has to know, where these kinds have such
 // children. A child belongs to the resource whose uid is in its label.
-func (o *Operator) childPart(_ apischema.GroupVersionKind, holders []string) cluster.Part {
+func (f *shareFollower) childPart(_ apischema.GroupVersionKind, holders []string) cluster.Part {
 	slices.Sort(holders)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	share, name := o.childShare, ""
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	share, name := f.childShare, ""
 	for _, holder := range holders {
-		if l := o.seen(holder).cache; l != nil {
+		if l := f.seen(holder).cache; l != nil {
 			name += fmt.Sprintf("%s %d %s; ", holder, l.epoch, share.Part(holder))
 		}
 	}
@@ -208,21 +208,21 @@ func (o *Operator) childPart(_ apischema.GroupVersionKind, holders []string) clu
 
 // readCRD reads the CRD of a kind from the API server, if another replica may have written to it
 // what this one has not seen.
-func (o *Operator) readCRD(ctx context.Context, name string) error {
-	o.mu.Lock()
-	unread := o.seen(name).unread
-	o.mu.Unlock()
-	if !unread || !o.dividesResources() {
+func (m *kindManager) readCRD(ctx context.Context, name string) error {
+	m.mu.Lock()
+	unread := m.seen(name).unread
+	m.mu.Unlock()
+	if !unread || !m.dividesResources() {
 		return nil
 	}
 	var found metav1.PartialObjectMetadataList
 	found.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionList"))
-	if err := o.mgr.GetAPIReader().List(ctx, &found, client.MatchingFields{metav1.ObjectNameField: name}); err != nil {
+	if err := m.mgr.GetAPIReader().List(ctx, &found, client.MatchingFields{metav1.ObjectNameField: name}); err != nil {
 		return fmt.Errorf("reading CRD %s: %w", name, err)
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	k := o.state(name)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.state(name)
 	k.unread = false
 	for i := range found.Items {
 		k.answer = &found.Items[i]
@@ -231,18 +231,18 @@ func (o *Operator) readCRD(ctx context.Context, name string) error {
 }
 
 // hasListed reports whether the resources of a kind are listed that this replica serves.
-func (o *Operator) hasListed(name string) bool {
-	share := o.inFlight.currentShare()
-	return slices.ContainsFunc(o.resourceCaches(), func(c resourceCache) bool {
+func (l *resourceLists) hasListed(name string) bool {
+	share := l.inFlight.currentShare()
+	return slices.ContainsFunc(l.resourceCaches(), func(c resourceCache) bool {
 		return c.name == name && c.resources.chose(choice{share.Part(name), c.epoch})
 	})
 }
 
 // stopUnserved stops a kind that this installation no longer serves, and returns it to the other
 // replicas.
-func (o *Operator) stopUnserved(name string) {
-	o.stop(name)
-	if o.dividesResources() && o.isLeading() {
-		o.member.SetExclusive(name, false)
+func (k *kindRunner) stopUnserved(name string) {
+	k.stop(name)
+	if k.dividesResources() && k.isLeading() {
+		k.membership.member.SetExclusive(name, false)
 	}
 }

@@ -23,12 +23,12 @@ import (
 
 // installCRDs applies the CRDs of all roots. That needs no Lease: whoever does it
 // says the same, on the CRD as it was seen.
-func (o *Operator) installCRDs(ctx context.Context) error {
-	writer := o.reportWriter
-	if o.options.ReadOnly {
+func (s *folderSources) installCRDs(ctx context.Context) error {
+	writer := s.reportWriter
+	if s.options.ReadOnly {
 		writer = writer.ReadOnly()
 	}
-	for _, root := range o.options.Roots {
+	for _, root := range s.options.Roots {
 		contents, err := root.Read()
 		if err != nil {
 			return err
@@ -38,7 +38,7 @@ func (o *Operator) installCRDs(ctx context.Context) error {
 			if err := yaml.Unmarshal(file.Data, &crd.Object); err != nil {
 				return fmt.Errorf("%s: %w", file.Shown, err)
 			}
-			err := apply.CRDsOf(writer).Install(ctx, crd, func(there *unstructured.Unstructured) error { return o.breaks(there, crd) })
+			err := apply.CRDsOf(writer).Install(ctx, crd, func(there *unstructured.Unstructured) error { return s.breaks(there, crd) })
 			var broken breaking
 			switch {
 			case errors.As(err, &broken):
@@ -66,32 +66,32 @@ func (b breaking) Error() string {
 
 // breaks refuses to change the CRD that is there if that breaks something, unless it
 // may.
-func (o *Operator) breaks(there, changed *unstructured.Unstructured) error {
+func (s *folderSources) breaks(there, changed *unstructured.Unstructured) error {
 	var crds [2]apiextensionsv1.CustomResourceDefinition
 	for i, u := range []*unstructured.Unstructured{there, changed} {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &crds[i]); err != nil {
 			return fmt.Errorf("reading CRD %s: %w", u.GetName(), err)
 		}
 	}
-	if broken := compat.Breaks(&crds[0], &crds[1]); len(broken) > 0 && !o.options.AllowBreaking {
+	if broken := compat.Breaks(&crds[0], &crds[1]); len(broken) > 0 && !s.options.AllowBreaking {
 		return breaking(broken)
 	}
 	return nil
 }
 
 // takeRoots takes what counts of the roots, and syncs the kinds whose folder changed.
-func (o *Operator) takeRoots(ctx context.Context, now roots.Reading) {
-	o.mu.Lock()
-	before := o.roots
-	o.files, o.read, o.roots = now.Sources, true, now
-	o.pick()
+func (s *folderSources) takeRoots(ctx context.Context, now roots.Reading) {
+	s.mu.Lock()
+	before := s.roots
+	s.files, s.read, s.roots = now.Sources, true, now
+	s.pick()
 	if !slices.EqualFunc(before.Missing, now.Missing, func(a, b roots.Missing) bool { return a.Root == b.Root }) {
 		// Whether a kind without a folder is removed depends on it.
-		for _, name := range o.those(func(k *kindState) bool { return k.crd != nil }) {
-			o.names.Add(name)
+		for _, name := range s.those(func(k *kindState) bool { return k.crd != nil }) {
+			s.names.Add(name)
 		}
 	}
-	o.mu.Unlock()
+	s.mu.Unlock()
 	reportRoots(ctx, before, now)
 }
 
@@ -124,11 +124,11 @@ func reportRoots(ctx context.Context, before, now roots.Reading) {
 
 // missingRoot returns why the folder of a kind that this installation serves may lie
 // in a root that cannot be read, or nil.
-func (o *Operator) missingRoot(crd *apiextensionsv1.CustomResourceDefinition) error {
-	o.mu.Lock()
-	missing := o.roots.Missing
-	o.mu.Unlock()
-	if len(missing) == 0 || !o.shardOf(crd).Holds(shard.Claims(crd)) {
+func (s *folderSources) missingRoot(crd *apiextensionsv1.CustomResourceDefinition) error {
+	s.mu.Lock()
+	missing := s.roots.Missing
+	s.mu.Unlock()
+	if len(missing) == 0 || !s.shardOf(crd).Holds(shard.Claims(crd)) {
 		return nil
 	}
 	var errs []error
@@ -144,7 +144,7 @@ func (o *Operator) missingRoot(crd *apiextensionsv1.CustomResourceDefinition) er
 func (p *kindPass) startDelay() time.Duration {
 	o := p.o
 	o.mu.Lock()
-	k, changed := o.seen(p.name), o.roots.Changed
+	k, changed := o.seen(p.name), o.sources.roots.Changed
 	o.mu.Unlock()
 	if k.hasCounted || p.in.Folder.Err != nil {
 		return 0

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/jacquard-operator/jacquard/author/crdfile"
@@ -85,8 +84,8 @@ func TestStartDelay(t *testing.T) {
 		"no folder, and no roots":       {noRoots: true},
 	} {
 		clock := clocktesting.NewFakeClock(time.Unix(1_000_000, 0))
-		o := &Operator{options: Options{Identity: "home/jacquard", Roots: []*folder.Root{folder.FromDir("x")}}, clock: clock,
-			roots: roots.Reading{Changed: clock.Now().Add(-tt.quiet)}, kinds: map[string]*kindState{}}
+		o := assembleParts(&process{options: Options{Identity: "home/jacquard", Roots: []*folder.Root{folder.FromDir("x")}}, clock: clock})
+		o.sources.roots = roots.Reading{Changed: clock.Now().Add(-tt.quiet)}
 		if tt.noRoots {
 			o.options.Roots = nil
 		}
@@ -96,11 +95,11 @@ func TestStartDelay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &kindPass{o: o, name: "apps.example.com"}
+		p := &kindPass{o: o.manager, name: "apps.example.com"}
 		if !tt.noRecord {
 			p.in.Record.Rollout.Revisions = []rollout.Revision{{Digest: before.Digest}}
 		}
-		p.history = &history{o: o, list: func() ([]*revision.Revision, error) {
+		p.history = &history{o: o.revisions, list: func() ([]*revision.Revision, error) {
 			if tt.unlisted {
 				return nil, errNoHome
 			}
@@ -122,7 +121,7 @@ func TestStartDelay(t *testing.T) {
 		if got := p.startDelay(); got != 0 {
 			t.Errorf("%s: %s after it was quiet", name, got)
 		}
-		o.roots.Changed = clock.Now() // from now on, the reader of the roots knows what was there
+		o.sources.roots.Changed = clock.Now() // from now on, the reader of the roots knows what was there
 		p.folder, p.in.Folder = nil, kinds.Folder{}
 		if got := p.startDelay(); got != 0 {
 			t.Errorf("%s: %s after it has counted", name, got)
@@ -151,10 +150,10 @@ func TestMissingRootKeepsKinds(t *testing.T) {
 		"never there, for all": {missing(true), "home/jacquard", ReadyAll, true, 500},
 		"never there, no wait": {missing(true), "home/jacquard", ReadyNone, true, 200},
 	} {
-		o := &Operator{options: Options{Identity: "home/jacquard", Ready: tt.ready}.withDefaults(), listed: true, mapsRead: true,
-			kinds: map[string]*kindState{}, names: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[string]())}
+		o := assembleParts(&process{options: Options{Identity: "home/jacquard", Ready: tt.ready}.withDefaults()})
+		o.listed = true
 		o.state("apps.example.com").crd = &apiextensionsv1.CustomResourceDefinition{}
-		o.takeRoots(t.Context(), tt.roots)
+		o.sources.takeRoots(t.Context(), tt.roots)
 		if again := len(tt.roots.Missing) > 0; (o.names.Len() == 1) != again {
 			t.Errorf("%s: %d kinds are settled", name, o.names.Len())
 		}
@@ -162,7 +161,7 @@ func TestMissingRootKeepsKinds(t *testing.T) {
 		if crd.Annotations = map[string]string{}; tt.claim != "" {
 			crd.Annotations[api.AnnotationOperator] = tt.claim
 		}
-		if err := o.missingRoot(crd); (err != nil) != tt.held || err != nil && !strings.Contains(err.Error(), "root /live, which cannot be read: it is away") {
+		if err := o.sources.missingRoot(crd); (err != nil) != tt.held || err != nil && !strings.Contains(err.Error(), "root /live, which cannot be read: it is away") {
 			t.Errorf("%s: %v", name, err)
 		}
 		answer := httptest.NewRecorder()

@@ -21,7 +21,7 @@ import (
 // whether its operator lives, and never to confirm it.
 func TestStateChange(t *testing.T) {
 	const key, lease = "jacquard.dev/state", "jacquard.dev/state-lease"
-	o := &Operator{options: Options{Namespace: "ops", Identity: "ops/shop"}}
+	o := assembleParts(&process{options: Options{Namespace: "ops", Identity: "ops/shop"}})
 	for name, c := range map[string]struct {
 		have  map[string]string
 		state verdict.State
@@ -37,7 +37,7 @@ func TestStateChange(t *testing.T) {
 		"an earlier version's": {map[string]string{key: "Serving"}, verdict.Serving,
 			map[string]any{key: "Serving", lease: "ops/shop.jacquard.dev"}},
 	} {
-		if got := o.stateChange(c.have, shard.Shard{Identity: "ops/shop"}, c.state); !maps.Equal(got, c.want) {
+		if got := o.report.stateChange(c.have, shard.Shard{Identity: "ops/shop"}, c.state); !maps.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -47,13 +47,14 @@ func TestStateChange(t *testing.T) {
 // minute, and the states of other kinds are not recorded later because of it.
 func TestStateOfRefusedCRD(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := &Operator{options: Options{Namespace: "ops", Identity: "ops/shop"}, kinds: map[string]*kindState{}}
+		o := assembleParts(&process{options: Options{Namespace: "ops", Identity: "ops/shop"}})
+		defer o.names.ShutDown()
 		for _, name := range []string{"refused", "well"} {
 			crd := &apiextensionsv1.CustomResourceDefinition{}
 			crd.Name = name
 			o.kinds[name] = &kindState{crd: crd}
 		}
-		r := &reporter{o: o, logged: map[string]string{}, refused: map[string]time.Time{}}
+		r := &reporter{o: o.report, logged: map[string]string{}, refused: map[string]time.Time{}}
 		var tried []string
 		annotate := func(_ context.Context, crd metav1.Object, change map[string]any) error {
 			tried = append(tried, crd.GetName())

@@ -37,63 +37,63 @@ func newKindLimiter() workqueue.TypedRateLimiter[string] {
 }
 
 // syncKinds starts, changes and stops kinds, each one step at a time.
-func (o *Operator) syncKinds(ctx context.Context) error {
+func (m *kindManager) syncKinds(ctx context.Context) error {
 	go func() {
 		<-ctx.Done()
-		o.names.ShutDown()
+		m.names.ShutDown()
 	}()
 	var all sync.WaitGroup
 	for range syncWorkers {
-		all.Go(func() { o.syncNext(ctx) })
+		all.Go(func() { m.syncNext(ctx) })
 	}
 	all.Wait()
-	for _, r := range o.running() {
+	for _, r := range m.running() {
 		r.stop()
 	}
-	o.unlistAll()
-	o.giveUp()
-	o.giveAwayShare()
-	close(o.ended)
+	m.lists.unlistAll()
+	m.membership.giveUp()
+	m.membership.giveAwayShare()
+	close(m.membership.ended)
 	return nil
 }
 
 // syncNext syncs one kind after the other until there are no more to come.
-func (o *Operator) syncNext(ctx context.Context) {
+func (m *kindManager) syncNext(ctx context.Context) {
 	for {
-		name, stop := o.names.Get()
+		name, stop := m.names.Get()
 		if stop {
 			return
 		}
-		wait, err := o.syncSafely(ctx, name)
-		o.recordUnsynced(name, err)
+		wait, err := m.syncSafely(ctx, name)
+		m.recordUnsynced(name, err)
 		switch {
 		case err != nil:
 			log.FromContext(ctx).Error(err, "kind not settled", "kind", name)
-			o.names.AddRateLimited(name)
+			m.names.AddRateLimited(name)
 		case wait > 0:
-			o.names.Forget(name)
-			o.names.AddAfter(name, wait)
+			m.names.Forget(name)
+			m.names.AddAfter(name, wait)
 		default:
-			o.names.Forget(name)
+			m.names.Forget(name)
 		}
-		o.names.Done(name)
+		m.names.Done(name)
 	}
 }
 
 // syncSafely syncs a kind; a panic is why this one kind cannot be served.
-func (o *Operator) syncSafely(ctx context.Context, name string) (wait time.Duration, err error) {
+func (m *kindManager) syncSafely(ctx context.Context, name string) (wait time.Duration, err error) {
 	err = reconcile.Guard(name, "settling "+name, func() error {
-		wait, err = o.syncKind(ctx, name)
+		wait, err = m.syncKind(ctx, name)
 		return err
 	})
 	return wait, err
 }
 
 // recordUnsynced keeps for the report why a kind cannot be served.
-func (o *Operator) recordUnsynced(name string, err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	k := o.state(name)
+func (m *kindManager) recordUnsynced(name string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.state(name)
 	k.unsettled = ""
 	if err == nil || apierrors.IsConflict(err) { // the CRD changed; the cache tells how
 		return
@@ -106,39 +106,39 @@ func (o *Operator) recordUnsynced(name string, err error) {
 
 // syncKind brings one kind into its desired state. It returns when to do so again without an event;
 // 0 means never. A call takes a few seconds at most, so that kinds do not block each other.
-func (o *Operator) syncKind(ctx context.Context, name string) (time.Duration, error) {
-	p := o.observeKind(ctx, name)
+func (m *kindManager) syncKind(ctx context.Context, name string) (time.Duration, error) {
+	p := m.observeKind(ctx, name)
 	d := kinds.Decide(p.in)
 	if err := p.history.lookupError(); err != nil { // what could not be read may decide
 		return 0, err
 	}
-	o.reportDesired(ctx, p, d)
+	m.reporter.reportDesired(ctx, p, d)
 
 	// 1. Record first what must survive a crash. The event of the write leads back here, and
 	// then there is nothing left to write. If something undid the write, it is tried again later.
 	if !d.Writes.IsEmpty() {
-		if err := o.annotate(ctx, p.crd, d.Writes.Annotations(p.crd, p.mine, time.Now())); err != nil {
+		if err := m.annotate(ctx, p.crd, d.Writes.Annotations(p.crd, p.mine, time.Now())); err != nil {
 			return 0, fmt.Errorf("recording the state of the kind on CRD %s: %w", name, err)
 		}
-		o.announceRollback(ctx, name, d.Writes)
+		m.reporter.announceRollback(ctx, name, d.Writes)
 		return retryTick, nil
 	}
 
 	// 2. Request what is missing. Meanwhile, whatever is running continues.
 	switch {
 	case d.Reason == kinds.RecordStale:
-		return time.Nanosecond, o.readCRD(ctx, name)
+		return time.Nanosecond, m.readCRD(ctx, name)
 	case d.Reason == kinds.FolderUnsettled:
 		return p.settlesIn, nil
 	case d.Reason == kinds.NotDiscovered:
-		o.discovery.Trigger() // followDiscovery syncs again
+		m.apis.discovery.Trigger() // followDiscovery syncs again
 		return 0, nil
 	case d.Reason == kinds.NotExclusive:
-		return exclusiveTick, o.requestKind(ctx, p, d)
+		return exclusiveTick, m.requestKind(ctx, p, d)
 	case d.Mode == kinds.Undecided:
 		return 0, nil
 	case d.Mode == kinds.Stopped:
-		o.stopUnserved(name)
+		m.runner.stopUnserved(name)
 		if d.Reason == kinds.RevisionMissing || d.Reason == kinds.NoStorageVersion {
 			return 0, d.Err
 		}
@@ -146,45 +146,45 @@ func (o *Operator) syncKind(ctx context.Context, name string) (time.Duration, er
 	}
 	versions, gvk := p.completeVersions(d), p.servedAs(d)
 	if d.Mode == kinds.Standby {
-		o.stopWorkers(name) // this process has lost its Lease
-		return 0, o.standBy(ctx, p, versions, gvk)
+		m.runner.stopWorkers(name) // this process has lost its Lease
+		return 0, m.standBy(ctx, p, versions, gvk)
 	}
 
 	// 3. Store the versions that serve resources, so that the next process can serve them too. A
 	// rollout waits for this; a single version does not.
-	keepErr := o.keepRevisions(ctx, p, d)
+	keepErr := m.revisions.keepRevisions(ctx, p, d)
 	if keepErr != nil && d.IsRollingOut() {
 		return 0, keepErr
 	}
 
 	// 4. Serve. Only from here on may another version serve a resource.
-	o.returnKind(p, d)
-	r := o.stopOutdated(p, gvk)
+	m.returnKind(p, d)
+	r := m.runner.stopOutdated(p, gvk)
 	if r == nil {
-		v := newKindVersions(func() { o.names.Add(name) }, func() bool { return o.isPaused(name) })
+		v := newKindVersions(func() { m.names.Add(name) }, func() bool { return m.isPaused(name) })
 		v.adoptVersions(d, p.in.Record.Rollout, versions, time.Now())
-		if err := o.start(ctx, gvk, p.definition, v); err != nil {
+		if err := m.runner.start(ctx, gvk, p.definition, v); err != nil {
 			return 0, err
 		}
-		o.exportPaused(name)
-		o.recordSynced(name, p.folder)
+		m.exportPaused(name)
+		m.recordSynced(name, p.folder)
 		return 0, keepErr
 	}
-	o.exportPaused(name)
+	m.exportPaused(name)
 	changed := r.versions.adoptVersions(d, p.in.Record.Rollout, versions, time.Now())
 	r.want()
-	o.countUnwatched(r)
+	m.troubles.countUnwatched(r)
 	if changed {
 		r.enqueueAll()
 	}
-	o.openShare(r)
-	o.recordSynced(name, p.folder)
+	m.share.openShare(r)
+	m.recordSynced(name, p.folder)
 	if p.in.Role == kinds.Follower {
 		return 0, nil
 	}
 
 	// 5. Advance the rollout.
-	wait, err := o.advanceKind(ctx, r)
+	wait, err := m.rollouts.advanceKind(ctx, r)
 	if err = errors.Join(err, keepErr); err == nil && d.Reason == kinds.RollbackFailed {
 		err = d.Err // the revision may be stored again
 	}
@@ -193,28 +193,28 @@ func (o *Operator) syncKind(ctx context.Context, name string) (time.Duration, er
 
 // stopOutdated stops a kind whose CRD is another one, or which is served in another version of it,
 // and returns what is left to serve it, or nil.
-func (o *Operator) stopOutdated(p *kindPass, gvk apischema.GroupVersionKind) *kindController {
+func (k *kindRunner) stopOutdated(p *kindPass, gvk apischema.GroupVersionKind) *kindController {
 	if r := p.running; r != nil && (r.crdUID != p.definition.UID || r.gvk != gvk) {
-		o.stop(p.name)
+		k.stop(p.name)
 		return nil
 	}
 	return p.running
 }
 
 // recordSynced notes that what is told of a kind is about this folder from now on.
-func (o *Operator) recordSynced(name string, f *folder.Folder) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.state(name).synced = ""; f != nil {
-		o.state(name).synced = f.Digest
+func (m *kindManager) recordSynced(name string, f *folder.Folder) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.state(name).synced = ""; f != nil {
+		m.state(name).synced = f.Digest
 	}
 }
 
 // completeVersion fills in what follows of a version's folder and the CRD.
-func (o *Operator) completeVersion(v *observe.Version, crd *apiextensionsv1.CustomResourceDefinition, recorded metav1.Object) {
+func (m *kindManager) completeVersion(v *observe.Version, crd *apiextensionsv1.CustomResourceDefinition, recorded metav1.Object) {
 	v.Digest = digest(v.Kind)
 	v.Schema = sync.OnceValue(func() *schema.Version { return shown(v.Kind, crd) })
-	v.Children, v.Patched = observe.Needs(v.Kind, recorded, o.apis())
+	v.Children, v.Patched = observe.Needs(v.Kind, recorded, m.apis.apis())
 }
 
 // digest tells what folders render apart: their files and the settings of the
@@ -229,7 +229,7 @@ func digest(k *kind.Kind) string {
 }
 
 // compileFolder understands a folder for the live CRD.
-func (o *Operator) compileFolder(f *folder.Folder, crd *apiextensionsv1.CustomResourceDefinition) (k *kind.Kind, err error) {
+func (m *kindManager) compileFolder(f *folder.Folder, crd *apiextensionsv1.CustomResourceDefinition) (k *kind.Kind, err error) {
 	defer panics.Catch(&err, "loading the folder")
 	live, err := schema.FromObject(crd)
 	if err != nil {
@@ -237,52 +237,52 @@ func (o *Operator) compileFolder(f *folder.Folder, crd *apiextensionsv1.CustomRe
 	}
 	k, err = kind.Compile(f, live)
 	if err == nil {
-		k, err = o.options.Settings.Apply(k)
+		k, err = m.options.Settings.Apply(k)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return o.placed(k)
+	return m.apis.placed(k)
 }
 
 // placed is a kind as it is in this cluster.
-func (o *Operator) placed(k *kind.Kind) (*kind.Kind, error) {
-	if err := k.CheckScopes(o.scopeOf); err != nil {
+func (a *apiCatalog) placed(k *kind.Kind) (*kind.Kind, error) {
+	if err := k.CheckScopes(a.scopeOf); err != nil {
 		return nil, err
 	}
-	return k.At(kind.Site{Namespace: o.options.Namespace, Namespaces: o.options.Namespaces, Scopes: o.scopeOf}), nil
+	return k.At(kind.Site{Namespace: a.options.Namespace, Namespaces: a.options.Namespaces, Scopes: a.scopeOf}), nil
 }
 
 // scopeOf reports whether a kind that is not built in lives in no namespace.
-func (o *Operator) scopeOf(gvk apischema.GroupVersionKind) (clusterScoped, known bool) {
-	served, found := o.discovery.Served().Resource(gvk)
+func (a *apiCatalog) scopeOf(gvk apischema.GroupVersionKind) (clusterScoped, known bool) {
+	served, found := a.discovery.Served().Resource(gvk)
 	return found && !served.Namespaced, found
 }
 
 // countLoad counts a version of a folder once, with what became of it.
-func (o *Operator) countLoad(name, digest string, trouble error) {
+func (n *kindReporter) countLoad(name, digest string, trouble error) {
 	metrics.Kind(name).Loads(trouble == nil)
 	if trouble != nil {
 		digest = trouble.Error()
 	}
-	o.mu.Lock()
-	k := o.state(name)
+	n.mu.Lock()
+	k := n.state(name)
 	before := k.taken
 	k.taken = digest
-	o.mu.Unlock()
+	n.mu.Unlock()
 	if before != digest {
 		metrics.Kind(name).Loaded(trouble == nil)
 	}
 }
 
 // recordLonely tells once of a folder that waits for its CRD.
-func (o *Operator) recordLonely(ctx context.Context, name string, lonely bool) {
-	o.mu.Lock()
-	k := o.state(name)
-	lonely = lonely && o.listed && k.named()
+func (n *kindReporter) recordLonely(ctx context.Context, name string, lonely bool) {
+	n.mu.Lock()
+	k := n.state(name)
+	lonely = lonely && n.listed && k.named()
 	before := k.announced.lonely
 	k.announced.lonely = lonely
-	o.mu.Unlock()
+	n.mu.Unlock()
 	if lonely && !before {
 		log.FromContext(ctx).Info("folder has no CRD in this cluster: the kind starts when it is installed", "kind", name)
 	}

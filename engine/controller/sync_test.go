@@ -20,7 +20,7 @@ func TestUnlisted(t *testing.T) {
 	o := defining(t)
 	o.read, o.mapsRead = true, true
 	o.kinds[name] = &kindState{crd: crd, source: chosenSource{folder: &folder.Folder{Name: name}}}
-	if _, err := o.syncKind(t.Context(), name); err != nil {
+	if _, err := o.manager.syncKind(t.Context(), name); err != nil {
 		t.Error(err)
 	}
 	if o.seen(name).taken != "" {

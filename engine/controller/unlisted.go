@@ -12,11 +12,11 @@ import (
 
 // countUnwatched says in metrics how much of what a kind needs watched may not be, and
 // how much cannot be. A kind that has ended has no such metrics.
-func (o *Operator) countUnwatched(r *kindController) {
-	o.counting.Lock()
-	defer o.counting.Unlock()
+func (wt *watchTroubles) countUnwatched(r *kindController) {
+	wt.counting.Lock()
+	defer wt.counting.Unlock()
 	forbidden, failing := r.resources.counts()
-	for _, w := range o.listWatched(r) {
+	for _, w := range wt.listWatched(r) {
 		switch {
 		case isForbidden(w.State):
 			forbidden++
@@ -24,9 +24,9 @@ func (o *Operator) countUnwatched(r *kindController) {
 			failing++
 		}
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.seen(r.name).controller == r {
+	wt.mu.Lock()
+	defer wt.mu.Unlock()
+	if wt.seen(r.name).controller == r {
 		metrics.Kind(r.name).Unwatched(forbidden)
 		metrics.Kind(r.name).Failing(failing)
 	}
@@ -39,12 +39,12 @@ type watchedState struct {
 }
 
 // listWatched returns the states of all that a kind needs watched besides its resources.
-func (o *Operator) listWatched(r *kindController) (all []watchedState) {
+func (w *watchTroubles) listWatched(r *kindController) (all []watchedState) {
 	for gvk := range r.versions.listVersions().childKinds() {
-		all = append(all, watchedState{"children of kind " + gvk.GroupKind().String(), o.children.State(gvk)})
+		all = append(all, watchedState{"children of kind " + gvk.GroupKind().String(), w.children.State(gvk)})
 	}
 	for _, scope := range r.versions.listVersions().readScopes() {
-		all = append(all, watchedState{"what is read or patched of kind " + scope.GroupKind().String(), o.reads.State(scope)})
+		all = append(all, watchedState{"what is read or patched of kind " + scope.GroupKind().String(), w.reads.State(scope)})
 	}
 	return all
 }
@@ -62,9 +62,9 @@ func isFailing(s live.State) bool {
 
 // unlisted says what of a kind, and of what it needs watched, cannot be listed or watched
 // now, and why. Of missing rights, those that resources report are left out.
-func (o *Operator) unlisted(r *kindController) []string {
+func (wt *watchTroubles) unlisted(r *kindController) []string {
 	var texts []string
-	for _, w := range o.listWatched(r) {
+	for _, w := range wt.listWatched(r) {
 		if isFailing(w.State) {
 			texts = append(texts, fmt.Sprintf("%s are not known: %v", w.what, w.Err))
 		}
@@ -74,12 +74,12 @@ func (o *Operator) unlisted(r *kindController) []string {
 }
 
 // allUnlisted says it of all kinds, for /readyz.
-func (o *Operator) allUnlisted() string {
+func (w *watchTroubles) allUnlisted() string {
 	var b strings.Builder
-	running := o.running()
+	running := w.running()
 	slices.SortFunc(running, func(a, b *kindController) int { return strings.Compare(a.name, b.name) })
 	for _, r := range running {
-		for _, text := range o.unlisted(r) {
+		for _, text := range w.unlisted(r) {
 			fmt.Fprintf(&b, "%s: %s\n", r.name, text)
 		}
 	}

@@ -25,12 +25,12 @@ func TestWatchedKindsOfOneName(t *testing.T) {
 	two := apischema.GroupVersionKind{Group: "two.example.com", Version: "v1", Kind: "Cluster"}
 	r := &kindController{name: "webs.example.com", versions: newKindVersions(nil, nil)}
 	r.versions.versions = append(r.versions.versions, servedVersion{version: &observe.Version{Children: map[apischema.GroupVersionKind]live.Need{one: live.Metadata, two: live.Metadata}}})
-	o := &Operator{children: children}
+	o := assembleParts(&process{children: children})
 	want := []string{
 		"children of kind Cluster.one.example.com are not known: " + children.State(one).Err.Error(),
 		"children of kind Cluster.two.example.com are not known: " + children.State(two).Err.Error(),
 	}
-	if got := o.unlisted(r); !slices.Equal(got, want) {
+	if got := o.troubles.unlisted(r); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

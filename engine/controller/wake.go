@@ -129,44 +129,44 @@ func (r *kindController) enqueueAll() {
 // there is one of this name, or else the one whose uid it wears. The uid does not
 // decide, since a restored child wears an old one; and anybody may write an
 // annotation, also one that names what is served elsewhere.
-func (o *Operator) childChanged(of api.Owner, uid types.UID) {
+func (w *wakeUps) childChanged(of api.Owner, uid types.UID) {
 	if of == (api.Owner{}) {
-		for _, r := range o.running() {
+		for _, r := range w.running() {
 			if name, found := r.reconciler.Find(uid); found {
 				r.addAfter(name.Namespace, name.Name, gather)
 			}
 		}
 		return
 	}
-	if r := o.kindController(of.Kind); r != nil && r.has(types.NamespacedName{Namespace: of.Namespace, Name: of.Name}) {
+	if r := w.kindController(of.Kind); r != nil && r.has(types.NamespacedName{Namespace: of.Namespace, Name: of.Name}) {
 		r.addAfter(of.Namespace, of.Name, gather)
 	}
 }
 
 // kindSynced wakes everybody who has children of a kind.
-func (o *Operator) kindSynced(gvk apischema.GroupVersionKind) {
-	o.shareChanged()
-	for _, r := range o.running() {
+func (w *wakeUps) kindSynced(gvk apischema.GroupVersionKind) {
+	w.shareChanged()
+	for _, r := range w.running() {
 		if _, has := r.versions.listVersions().childKinds()[gvk]; has {
-			o.countUnwatched(r)
+			w.troubles.countUnwatched(r)
 			r.enqueueAll()
 			if r.versions.isRollingOut() {
-				o.names.Add(r.name)
+				w.names.Add(r.name)
 			}
 		}
 	}
 }
 
 // readChanged wakes a resource whose templates read what changed.
-func (o *Operator) readChanged(reader api.Owner) {
-	if r := o.kindController(reader.Kind); r != nil {
+func (w *wakeUps) readChanged(reader api.Owner) {
+	if r := w.kindController(reader.Kind); r != nil {
 		r.addAfter(reader.Namespace, reader.Name, gather)
 	}
 }
 
 // patchChanged wakes the resource that patched what changed.
-func (o *Operator) patchChanged(uid types.UID) {
-	for _, r := range o.running() {
+func (w *wakeUps) patchChanged(uid types.UID) {
+	for _, r := range w.running() {
 		if name, found := r.reconciler.Find(uid); found {
 			r.addAfter(name.Namespace, name.Name, gather)
 		}
@@ -174,13 +174,13 @@ func (o *Operator) patchChanged(uid types.UID) {
 }
 
 // scopeSynced wakes everybody who may have patched objects of a scope.
-func (o *Operator) scopeSynced(scope cluster.Scope) {
-	for _, r := range o.running() {
+func (w *wakeUps) scopeSynced(scope cluster.Scope) {
+	for _, r := range w.running() {
 		if slices.Contains(r.versions.listVersions().readScopes(), scope) {
-			o.countUnwatched(r)
+			w.troubles.countUnwatched(r)
 			r.enqueueAll()
 			if r.versions.isRollingOut() {
-				o.names.Add(r.name)
+				w.names.Add(r.name)
 			}
 		}
 	}
@@ -190,11 +190,11 @@ func (o *Operator) scopeSynced(scope cluster.Scope) {
 // are counted.
 const trimEvery = time.Minute
 
-func (o *Operator) trimReads(ctx context.Context) error {
+func (w *wakeUps) trimReads(ctx context.Context) error {
 	wait.UntilWithContext(ctx, func(context.Context) {
 		_ = reconcile.Guard("", "trimming what is read", func() error {
-			o.reads.Trim()
-			metrics.Strangers(o.children.Strangers())
+			w.reads.Trim()
+			metrics.Strangers(w.children.Strangers())
 			return nil
 		})
 	}, trimEvery)

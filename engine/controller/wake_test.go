@@ -85,11 +85,11 @@ func TestOthersAreNotWoken(t *testing.T) {
 		{Kind: webs, Namespace: "served", Name: "gone"}, {Kind: webs, Namespace: "elsewhere", Name: "ours"},
 		{Kind: "others.example.com", Namespace: "served", Name: "ours"},
 	} {
-		if o.childChanged(of, "1"); woken() != 0 {
+		if o.wakeUps.childChanged(of, "1"); woken() != 0 {
 			t.Errorf("%v is woken, and is not served here", of)
 		}
 	}
-	if o.childChanged(api.Owner{Kind: webs, Namespace: "served", Name: "ours"}, "1"); woken() != 1 {
+	if o.wakeUps.childChanged(api.Owner{Kind: webs, Namespace: "served", Name: "ours"}, "1"); woken() != 1 {
 		t.Error("a resource that is served is not woken")
 	}
 }
