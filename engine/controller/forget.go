@@ -134,13 +134,13 @@ func hasOurFinalizer(o *live.Packed) bool {
 // existsAny asks the API server whether there is a child, or a patched object, of any resource of a
 // kind. What the cluster does not serve may exist. A child says itself whose it is, and one that
 // does not may be ours; of a patch only the resource's uid tells.
-func (mg *rolloutManager) existsAny(ctx context.Context, name string, k kinds.RecordedKind, resources []*live.Packed) (bool, error) {
-	served, found := mg.apis.served().Preferred(k.GroupKind)
+func (m *rolloutManager) existsAny(ctx context.Context, name string, k kinds.RecordedKind, resources []*live.Packed) (bool, error) {
+	served, found := m.apis.served().Preferred(k.GroupKind)
 	if !found {
 		return true, nil
 	}
 	if !k.Patched {
-		return mg.writer.Some(ctx, served, api.LabelOwnerUID, func(child metav1.Object) bool {
+		return m.writer.Some(ctx, served, api.LabelOwnerUID, func(child metav1.Object) bool {
 			owner, named := api.ParseOwner(child.GetAnnotations()[api.AnnotationOwner])
 			return !named || owner.Kind == name
 		})
@@ -149,9 +149,9 @@ func (mg *rolloutManager) existsAny(ctx context.Context, name string, k kinds.Re
 	for _, resource := range resources {
 		uids[resource.GetUID()] = true
 	}
-	return mg.writer.Some(ctx, served, "", func(patched metav1.Object) bool {
-		return slices.ContainsFunc(patched.GetManagedFields(), func(m metav1.ManagedFieldsEntry) bool {
-			return uids[types.UID(strings.TrimPrefix(m.Manager, api.PatchManager("")))]
+	return m.writer.Some(ctx, served, "", func(patched metav1.Object) bool {
+		return slices.ContainsFunc(patched.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+			return uids[types.UID(strings.TrimPrefix(entry.Manager, api.PatchManager("")))]
 		})
 	})
 }

@@ -70,36 +70,36 @@ func (r *kindController) want() {
 func (r *kindController) listed() bool { return r.resources.listed() }
 
 // start starts the kind of a CRD.
-func (kr *kindRunner) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition,
+func (k *kindRunner) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition,
 	versions *kindVersions) error {
-	name, mine := crd.Name, kr.shardOf(crd)
-	l, err := kr.lists.list(ctx, gvk, crd)
+	name, mine := crd.Name, k.shardOf(crd)
+	l, err := k.lists.list(ctx, gvk, crd)
 	if err != nil {
 		return err
 	}
-	r := &kindController{o: kr.kindTable, name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: versions,
-		parallel: kr.options.Workers, done: make(chan struct{})}
-	cluster := kr.cluster()
+	r := &kindController{o: k.kindTable, name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: versions,
+		parallel: k.options.Workers, done: make(chan struct{})}
+	cluster := k.cluster()
 	cluster.Shard = mine
 	r.reconciler = reconcile.New(name, gvk, l.resources, cluster)
 	r.reconciler.Follow(versions.chooseVersion, versions.recordServed)
 	versions.readMarks = r.readMarks
-	if kr.membership.stoodBy.Load() && !kr.dividesResources() {
-		r.reconciler.TookOver(time.Unix(0, kr.membership.leadsSince.Load()))
+	if k.membership.stoodBy.Load() && !k.dividesResources() {
+		r.reconciler.TookOver(time.Unix(0, k.membership.leadsSince.Load()))
 	}
-	c, err := kr.controller(ctx, r)
+	c, err := k.controller(ctx, r)
 	if err != nil {
 		return fmt.Errorf("starting kind %s: %w", name, err)
 	}
 	ctx, r.cancel = context.WithCancel(ctx)
-	kr.mu.Lock()
-	k := kr.state(name)
-	k.controller, k.wasServed = r, true
-	kr.mu.Unlock()
+	k.mu.Lock()
+	state := k.state(name)
+	state.controller, state.wasServed = r, true
+	k.mu.Unlock()
 	r.reconciler.Begin()
-	kr.shareChanged()
+	k.shareChanged()
 	log.FromContext(ctx).Info("kind starts", "kind", name, "version", gvk.Version)
-	go kr.work(ctx, r, c)
+	go k.work(ctx, r, c)
 	return nil
 }
 
@@ -185,7 +185,7 @@ func (k *kindRunner) work(ctx context.Context, r *kindController, c controller.C
 	_ = until(ctx, func() bool { return !r.resources.lists() })
 	r.wants.Store(true)
 	r.want()
-	k.troubles.countUnwatched(r)
+	k.names.Add(r.name) // whose pass counts what cannot be watched
 	if until(ctx, r.listed) == nil && k.awaitChildren(ctx, r) == nil {
 		r.begun.Store(true)
 		k.names.Add(r.name) // whose rollout can advance now

@@ -64,22 +64,13 @@ type apiCatalog struct {
 }
 
 // A watchTroubles reports what cannot be watched.
-type watchTroubles struct {
-	*kindTable
-	counting locks.Mutex
-}
+type watchTroubles struct{ *kindTable }
 
 // The wakeUps enqueue resources when children, or what was read, changed.
-type wakeUps struct {
-	*kindTable
-	troubles *watchTroubles
-}
+type wakeUps struct{ *kindTable }
 
 // The resourceLists are the caches of the resources of all kinds.
-type resourceLists struct {
-	*kindTable
-	troubles *watchTroubles
-}
+type resourceLists struct{ *kindTable }
 
 // A shareFollower makes known what this replica serves, when its share changes.
 type shareFollower struct {
@@ -111,7 +102,6 @@ type membership struct {
 type kindRunner struct {
 	*kindTable
 	apis       *apiCatalog
-	troubles   *watchTroubles
 	lists      *resourceLists
 	membership *membership
 }
@@ -185,12 +175,10 @@ func assembleParts(p *process) *Operator {
 	}
 	o := &Operator{kindTable: t}
 	o.apis = &apiCatalog{kindTable: t, withdrawn: make(chan struct{}, 1)}
-	o.troubles = &watchTroubles{kindTable: t}
-	o.wakeUps = &wakeUps{kindTable: t, troubles: o.troubles}
-	o.lists = &resourceLists{kindTable: t, troubles: o.troubles}
+	o.troubles, o.wakeUps, o.lists = &watchTroubles{t}, &wakeUps{t}, &resourceLists{t}
 	o.share = &shareFollower{kindTable: t, lists: o.lists, childShare: replicas.All()}
 	o.membership = &membership{kindTable: t, lists: o.lists, share: o.share, ended: make(chan struct{})}
-	o.runner = &kindRunner{kindTable: t, apis: o.apis, troubles: o.troubles, lists: o.lists, membership: o.membership}
+	o.runner = &kindRunner{kindTable: t, apis: o.apis, lists: o.lists, membership: o.membership}
 	o.revisions = &revisionStore{kindTable: t, apis: o.apis}
 	o.rollouts = &rolloutManager{kindTable: t, apis: o.apis, share: o.share, runner: o.runner, revisions: o.revisions}
 	o.reporter = &kindReporter{t}

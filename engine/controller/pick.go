@@ -18,35 +18,35 @@ import (
 // changed. The source that was chosen stays while it is there; else the first
 // one that can be read is taken: roots in their order, then ConfigMaps by name.
 // It needs the mutex.
-func (st *folderSources) pick() {
+func (s *folderSources) pick() {
 	by := map[string][]folder.Source{}
-	for _, s := range slices.Concat(st.files, st.maps) {
-		by[s.Kind] = append(by[s.Kind], s)
+	for _, source := range slices.Concat(s.files, s.maps) {
+		by[source.Kind] = append(by[source.Kind], source)
 	}
 	for name := range by {
-		st.state(name)
+		s.state(name)
 	}
-	for name, k := range st.kinds {
+	for name, k := range s.kinds {
 		before := k.source
 		if k.source = (chosenSource{}); len(by[name]) > 0 {
-			k.source = st.chooseSource(by[name], before.shown, k.loaded)
+			k.source = s.chooseSource(by[name], before.shown, k.loaded)
 		}
 		if k.source.differs(before) {
-			st.names.Add(name)
+			s.names.Add(name)
 		}
 	}
 }
 
 // chooseSource is what a kind is served from.
-func (st *folderSources) chooseSource(sources []folder.Source, before string, loaded bool) chosenSource {
-	s := best(sources, before, loaded)
-	brought := s.Rooted || s.Release != "" && s.Release == st.options.Release
-	chosen := chosenSource{shown: s.Shown, isRooted: s.Rooted, brought: brought, unread: s.Err}
-	if s.Err == nil {
-		chosen.folder = s.Folder
+func (s *folderSources) chooseSource(sources []folder.Source, before string, loaded bool) chosenSource {
+	picked := best(sources, before, loaded)
+	brought := picked.Rooted || picked.Release != "" && picked.Release == s.options.Release
+	chosen := chosenSource{shown: picked.Shown, isRooted: picked.Rooted, brought: brought, unread: picked.Err}
+	if picked.Err == nil {
+		chosen.folder = picked.Folder
 	}
 	for _, other := range sources {
-		if other.Shown != s.Shown {
+		if other.Shown != picked.Shown {
 			chosen.idle = append(chosen.idle, other.Shown)
 		}
 	}

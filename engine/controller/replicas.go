@@ -50,19 +50,19 @@ func (o Options) leaseLabels() map[string]string {
 	return map[string]string{api.LabelPartOf: api.PartOf, api.LabelReplicas: shard.ID(o.Identity)}
 }
 
-func (mg *membership) newMember() (*replicas.Member, error) {
-	cfg := rest.CopyConfig(mg.options.Config)
+func (m *membership) newMember() (*replicas.Member, error) {
+	cfg := rest.CopyConfig(m.options.Config)
 	cfg.QPS, cfg.RateLimiter = -1, nil
-	leases, err := coordinationclient.NewForConfigAndClient(cfg, mg.http)
+	leases, err := coordinationclient.NewForConfigAndClient(cfg, m.http)
 	if err != nil {
 		return nil, fmt.Errorf("making a client of Leases: %w", err)
 	}
-	m := replicas.NewMember(replicas.Options{
-		Leases: leases.Leases(mg.options.leaseNamespace()), Name: api.Lease(mg.options.Identity), Labels: mg.options.leaseLabels(),
-		Buckets: mg.options.Buckets, Serve: mg.share.takeShare, IsDrained: mg.inFlight.isDrained, Log: mg.mgr.GetLogger().WithName("replicas"),
+	member := replicas.NewMember(replicas.Options{
+		Leases: leases.Leases(m.options.leaseNamespace()), Name: api.Lease(m.options.Identity), Labels: m.options.leaseLabels(),
+		Buckets: m.options.Buckets, Serve: m.share.takeShare, IsDrained: m.inFlight.isDrained, Log: m.mgr.GetLogger().WithName("replicas"),
 	})
-	mg.inFlight.drained = m.Look
-	return m, nil
+	m.inFlight.drained = member.Look
+	return member, nil
 }
 
 // leaveLimit bounds how long a replica that ends takes to give away what it serves.

@@ -29,21 +29,21 @@ type resourceCache struct {
 }
 
 // list returns the resource cache of a kind, and begins it if there is none.
-func (ls *resourceLists) list(ctx context.Context, gvk apischema.GroupVersionKind,
+func (l *resourceLists) list(ctx context.Context, gvk apischema.GroupVersionKind,
 	crd *apiextensionsv1.CustomResourceDefinition) (*resourceCache, error) {
-	ls.mu.Lock()
-	l := ls.seen(crd.Name).cache
-	ls.mu.Unlock()
-	if l != nil && l.gvk == gvk && l.crdUID == crd.UID {
-		return l, nil
+	l.mu.Lock()
+	c := l.seen(crd.Name).cache
+	l.mu.Unlock()
+	if c != nil && c.gvk == gvk && c.crdUID == crd.UID {
+		return c, nil
 	}
-	ls.unlist(crd.Name)
-	l = &resourceCache{name: crd.Name, gvk: gvk, crdUID: crd.UID, done: make(chan struct{})}
+	l.unlist(crd.Name)
+	c = &resourceCache{name: crd.Name, gvk: gvk, crdUID: crd.UID, done: make(chan struct{})}
 	wanted := choice{Part: replicas.Everything}
-	if ls.dividesResources() {
-		wanted.Part = ls.inFlight.currentShare().Part(crd.Name)
+	if l.dividesResources() {
+		wanted.Part = l.inFlight.currentShare().Part(crd.Name)
 	}
-	mine := ls.shardOf(crd)
+	mine := l.shardOf(crd)
 	namespaces := mine.Namespaces
 	if len(namespaces) == 0 || crd.Spec.Scope == apiextensionsv1.ClusterScoped {
 		namespaces = []string{metav1.NamespaceAll}
@@ -51,21 +51,21 @@ func (ls *resourceLists) list(ctx context.Context, gvk apischema.GroupVersionKin
 	gvr := gvk.GroupVersion().WithResource(crd.Spec.Names.Plural)
 	for _, namespace := range namespaces {
 		selection := cluster.Selection{GroupVersionResource: gvr, Namespace: namespace, Labels: mine.Selector}
-		if _, err := cluster.PackedSource(ls.options.Config, ls.http, selection); err != nil {
+		if _, err := cluster.PackedSource(l.options.Config, l.http, selection); err != nil {
 			return nil, fmt.Errorf("listing kind %s: %w", crd.Name, err)
 		}
-		l.resources = append(l.resources, &portion{kind: crd.Name, namespace: namespace, wanted: wanted, told: func() { ls.troubles.recount(crd.Name) },
-			listed: ls.shareChanged, source: func() toolscache.ListerWatcher { return ls.resourcesOf(selection) }})
+		c.resources = append(c.resources, &portion{kind: crd.Name, namespace: namespace, wanted: wanted, told: func() { l.names.Add(crd.Name) },
+			listed: l.shareChanged, source: func() toolscache.ListerWatcher { return l.resourcesOf(selection) }})
 	}
-	ctx, l.cancel = context.WithCancel(ctx)
-	ls.mu.Lock()
-	ls.state(crd.Name).cache = l
-	ls.mu.Unlock()
+	ctx, c.cancel = context.WithCancel(ctx)
+	l.mu.Lock()
+	l.state(crd.Name).cache = c
+	l.mu.Unlock()
 	go func() {
-		defer close(l.done)
-		l.resources.begin(ctx)
+		defer close(c.done)
+		c.resources.begin(ctx)
 	}()
-	return l, nil
+	return c, nil
 }
 
 // resourcesOf returns where the resources of a kind come from.
@@ -83,24 +83,17 @@ func newRestoreInformer(of toolscache.ListerWatcher, example runtime.Object, res
 	return toolscache.NewSharedIndexInformer(cluster.InformerSource(of), example, resync, by)
 }
 
-// recount says in metrics what of a kind cannot be watched.
-func (w *watchTroubles) recount(name string) {
-	if r := w.kindController(name); r != nil {
-		w.countUnwatched(r)
-	}
-}
-
 // unlist ends the resource cache of a kind, if there is one.
-func (ls *resourceLists) unlist(name string) {
-	ls.mu.Lock()
-	l := ls.seen(name).cache
-	if l != nil {
-		ls.state(name).cache = nil
+func (l *resourceLists) unlist(name string) {
+	l.mu.Lock()
+	c := l.seen(name).cache
+	if c != nil {
+		l.state(name).cache = nil
 	}
-	ls.mu.Unlock()
-	if l != nil {
-		l.cancel()
-		<-l.done
+	l.mu.Unlock()
+	if c != nil {
+		c.cancel()
+		<-c.done
 	}
 }
 

@@ -10,23 +10,22 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-// countUnwatched says in metrics how much of what a kind needs watched may not be, and
-// how much cannot be. A kind that has ended has no such metrics.
-func (wt *watchTroubles) countUnwatched(r *kindController) {
-	wt.counting.Lock()
-	defer wt.counting.Unlock()
+// countUnwatched counts in metrics how much of what a kind needs watched may not be, and how much
+// cannot be. A kind that has ended has no such metrics. Only the pass over the kind calls it, so no
+// count replaces a later one.
+func (w *watchTroubles) countUnwatched(r *kindController) {
 	forbidden, failing := r.resources.counts()
-	for _, w := range wt.listWatched(r) {
+	for _, watched := range w.listWatched(r) {
 		switch {
-		case isForbidden(w.State):
+		case isForbidden(watched.State):
 			forbidden++
-		case isFailing(w.State):
+		case isFailing(watched.State):
 			failing++
 		}
 	}
-	wt.mu.Lock()
-	defer wt.mu.Unlock()
-	if wt.seen(r.name).controller == r {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seen(r.name).controller == r {
 		metrics.Kind(r.name).Unwatched(forbidden)
 		metrics.Kind(r.name).Failing(failing)
 	}
@@ -62,11 +61,11 @@ func isFailing(s live.State) bool {
 
 // unlisted says what of a kind, and of what it needs watched, cannot be listed or watched
 // now, and why. Of missing rights, those that resources report are left out.
-func (wt *watchTroubles) unlisted(r *kindController) []string {
+func (w *watchTroubles) unlisted(r *kindController) []string {
 	var texts []string
-	for _, w := range wt.listWatched(r) {
-		if isFailing(w.State) {
-			texts = append(texts, fmt.Sprintf("%s are not known: %v", w.what, w.Err))
+	for _, watched := range w.listWatched(r) {
+		if isFailing(watched.State) {
+			texts = append(texts, fmt.Sprintf("%s are not known: %v", watched.what, watched.Err))
 		}
 	}
 	slices.Sort(texts)

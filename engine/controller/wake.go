@@ -148,11 +148,8 @@ func (w *wakeUps) kindSynced(gvk apischema.GroupVersionKind) {
 	w.shareChanged()
 	for _, r := range w.running() {
 		if _, has := r.versions.listVersions().childKinds()[gvk]; has {
-			w.troubles.countUnwatched(r)
 			r.enqueueAll()
-			if r.versions.isRollingOut() {
-				w.names.Add(r.name)
-			}
+			w.names.Add(r.name) // whose pass counts what cannot be watched, and advances a rollout
 		}
 	}
 }
@@ -177,11 +174,8 @@ func (w *wakeUps) patchChanged(uid types.UID) {
 func (w *wakeUps) scopeSynced(scope cluster.Scope) {
 	for _, r := range w.running() {
 		if slices.Contains(r.versions.listVersions().readScopes(), scope) {
-			w.troubles.countUnwatched(r)
 			r.enqueueAll()
-			if r.versions.isRollingOut() {
-				w.names.Add(r.name)
-			}
+			w.names.Add(r.name) // whose pass counts what cannot be watched, and advances a rollout
 		}
 	}
 }
