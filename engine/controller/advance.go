@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 )
@@ -34,7 +33,7 @@ const (
 // advanceKind takes the rollout of a kind as far as can be now. It returns when to look again without
 // an event; 0 means never.
 func (m *rolloutManager) advanceKind(ctx context.Context, r *kindController) (time.Duration, error) {
-	crd := m.crd(r.name)
+	crd := m.latestCRD(r.name)
 	if crd == nil {
 		return 0, nil
 	}
@@ -60,7 +59,7 @@ func (m *rolloutManager) advanceKind(ctx context.Context, r *kindController) (ti
 // isObserved reports whether the resources of a kind are known, and what its versions need of
 // the cluster.
 func (m *rolloutManager) isObserved(r *kindController) bool {
-	if !r.begun.Load() || !r.listed() || r.versions.listVersions().isPending(m.runner.cluster().Caches) {
+	if !r.begun.Load() || !r.hasListed() || r.versions.listVersions().isPending(m.runner.newCluster().Caches) {
 		return false
 	}
 	return !m.dividesResources() || m.share.hasCaughtUp(r, m.inFlight.currentShare().Part(r.name))
@@ -131,18 +130,6 @@ func (r *kindController) listLiving() (all []rollout.Resource) {
 	}
 	return all
 }
-
-// isPaused reports whether a whole kind is observed and not changed.
-func (t *kindTable) isPaused(name string) bool { return t.options.ReadOnly || t.isPausedByCRD(name) }
-
-// isPausedByCRD reports whether a person paused the kind.
-func (t *kindTable) isPausedByCRD(name string) bool {
-	crd := t.crd(name)
-	return crd != nil && crd.GetAnnotations()[api.AnnotationPaused] == "true"
-}
-
-// exportPaused sets the metric of whether a kind that runs is paused.
-func (t *kindTable) exportPaused(name string) { metrics.Kind(name).Paused(t.isPausedByCRD(name)) }
 
 // toPreview records the resources that there are, and returns the target and those that are to be
 // previewed with it: all at first, later those that were edited, and now and then those that could

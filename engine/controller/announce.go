@@ -33,12 +33,12 @@ func (m *rolloutManager) recordRollout(ctx context.Context, r *kindController, c
 	if approved != "" && (used || now.State != rollout.Stopped || rollout.ParseApproval(approved).Stop != now.Stop) {
 		write[key] = nil
 	}
-	if err := m.annotate(ctx, crd, write); err != nil {
+	if err := m.annotateCRD(ctx, crd, write); err != nil {
 		return fmt.Errorf("recording the rollout on CRD %s: %w", r.name, err)
 	}
 	switch runs := r.versions.isRollingOut(); {
 	case changed && runs:
-		m.announce(ctx, r, now)
+		m.announceRollout(ctx, r, now)
 	case changed:
 		logRollout(ctx, r, now)
 	}
@@ -109,8 +109,8 @@ var rolloutReasons = map[rollout.State]string{
 	rollout.Complete: api.ReasonRolloutComplete,
 }
 
-// announce announces a rollout's new state by an event.
-func (m *rolloutManager) announce(ctx context.Context, r *kindController, now rollout.Record) {
+// announceRollout announces a rollout's new state by an event.
+func (m *rolloutManager) announceRollout(ctx context.Context, r *kindController, now rollout.Record) {
 	logRollout(ctx, r, now)
 	severity := corev1.EventTypeNormal
 	if now.State == rollout.Stopped {
@@ -118,18 +118,6 @@ func (m *rolloutManager) announce(ctx context.Context, r *kindController, now ro
 	}
 	if crd := m.seenCRD(r.name); crd != nil {
 		m.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, severity, rolloutReasons[now.State], "Rollout", "%s", cut(now.Text(r.name)))
-	}
-}
-
-// announceRollback announces that the operator rolls back by itself.
-func (n *kindReporter) announceRollback(ctx context.Context, name string, w kinds.Writes) {
-	if w.Rollback == nil || !w.Rollback.IsByOperator() {
-		return
-	}
-	text := w.Rollout.RollbackText(name, *w.Rollback)
-	log.FromContext(ctx).Info("rolled back", "kind", name, "digest", w.Rollback.From, "message", text)
-	if crd := n.seenCRD(name); crd != nil {
-		n.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, api.ReasonRolledBack, "Rollout", "%s", cut(text))
 	}
 }
 

@@ -92,9 +92,9 @@ func (s *folderSources) readMaps(ctx context.Context) error {
 	defer s.mu.Unlock()
 	first := !s.mapsRead
 	s.maps, s.mapsRead = found, true
-	s.pick()
+	s.pickFolders()
 	if first { // what has no folder is known to have none only now
-		for _, name := range s.those(func(k *kindState) bool { return k.crd != nil }) {
+		for _, name := range s.kindsWhere(func(k *kindState) bool { return k.crd != nil }) {
 			s.names.Add(name)
 		}
 	}

@@ -72,7 +72,7 @@ func (d *definitions) of(kind schema.GroupKind) *apiextensionsv1.CustomResourceD
 // find needs the mutex.
 func (d *definitions) find(kind schema.GroupKind) (found *apiextensionsv1.CustomResourceDefinition) {
 	for _, crd := range d.byKind[kind] {
-		if found == nil || established(crd) {
+		if found == nil || isEstablished(crd) {
 			found = crd
 		}
 	}
@@ -114,7 +114,7 @@ func (d *definitions) look(whole *cluster.Served) {
 
 // promises are the kinds that the API server is to serve because of a CRD.
 func promises(crd *apiextensionsv1.CustomResourceDefinition) (all []schema.GroupVersionKind) {
-	if !established(crd) || crd.DeletionTimestamp != nil {
+	if !isEstablished(crd) || crd.DeletionTimestamp != nil {
 		return nil
 	}
 	for _, v := range crd.Spec.Versions {

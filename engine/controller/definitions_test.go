@@ -59,10 +59,10 @@ func TestDefinitionsAreIndexed(t *testing.T) {
 	crds[0].DeletionTimestamp = &at
 	o := defining(t, crds...)
 	asked := func() {
-		o.apis.served()
+		o.apis.servedKinds()
 		o.apis.declaresConditions(schema.GroupKind{Group: "example.com", Kind: "Thing1"})
-		if !o.apis.defined(schema.GroupKind{Group: "example.com", Kind: "Thing999"}) ||
-			o.apis.defined(schema.GroupKind{Group: "example.com", Kind: "Thing1000"}) {
+		if !o.apis.isDefined(schema.GroupKind{Group: "example.com", Kind: "Thing999"}) ||
+			o.apis.isDefined(schema.GroupKind{Group: "example.com", Kind: "Thing1000"}) {
 			t.Error("not what the CRDs define")
 		}
 	}
@@ -124,7 +124,7 @@ func TestPromisedIsNotAbsent(t *testing.T) {
 		"v1 is not served":    {unserved, false, 1},
 	} {
 		o := defining(t, c.crd)
-		for what, served := range map[string]*cluster.Served{"to make": o.apis.served(), "to watch": o.apis.shown()} {
+		for what, served := range map[string]*cluster.Served{"to make": o.apis.servedKinds(), "to watch": o.apis.promisedKinds()} {
 			if doubt := served.Doubt(v1); (doubt != nil) != c.doubtful {
 				t.Errorf("%s: what is there %s: %v", when, what, doubt)
 			}

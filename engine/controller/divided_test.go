@@ -178,7 +178,7 @@ func TestAllReplicasCount(t *testing.T) {
 					if _, err := o.rollouts.advanceKind(t.Context(), r); err != nil {
 						t.Fatal(err)
 					}
-					r.takeRecord(kinds.ReadRecord(o.crd(r.name), shard.Shard{}).Rollout)
+					r.takeRecord(kinds.ReadRecord(o.latestCRD(r.name), shard.Shard{}).Rollout)
 					time.Sleep(10 * time.Second)
 				}
 				marks := server.Get(resourceOf("apiextensions.k8s.io", "CustomResourceDefinition", false).GVK, "", r.name).GetAnnotations()
@@ -226,10 +226,10 @@ func (o *Operator) leading(t *testing.T, server *memory.Server, follows bool) *k
 	p.replace(nil, everything())
 	r := &kindController{o: o.kindTable, name: crd.Name, shard: shard.Shard{Identity: "jacquard"}, gvk: resourceOf("example.com", "Thing", true).GVK, versions: newKindVersions(func() {}, func() bool { return false }),
 		resources: portions{p}}
-	r.reconciler = reconcile.New(r.name, r.gvk, nil, reconcile.Cluster{Writer: writer, Caches: observe.Caches{Served: discovery.Served, CRD: o.crd, Shard: shard.Shard{Identity: "jacquard"}}})
+	r.reconciler = reconcile.New(r.name, r.gvk, nil, reconcile.Cluster{Writer: writer, Caches: observe.Caches{Served: discovery.Served, CRD: o.latestCRD, Shard: shard.Shard{Identity: "jacquard"}}})
 	o.mu.Lock()
 	o.apis.discovery, o.writer, o.options.Identity = discovery, writer, "jacquard"
-	o.state(r.name).crd = crd
+	o.stateOf(r.name).crd = crd
 	o.mu.Unlock()
 	if follows {
 		r.takeRecord(rollout.Record{Revisions: record.Revisions, State: rollout.Complete})
@@ -263,7 +263,7 @@ func TestServedOnceOthersGaveItAway(t *testing.T) {
 		r := o.leading(t, server, false)
 		time.Sleep(10 * time.Second)
 		o.mu.Lock()
-		k := o.state(r.name)
+		k := o.stateOf(r.name)
 		k.controller, k.source.folder, k.synced = r, &folder.Folder{Name: r.name, Digest: "next"}, "next"
 		o.mu.Unlock()
 		if err := o.manager.requestKind(t.Context(), &kindPass{o: o.manager, name: r.name, running: r}, kinds.Desired{}); err != nil {

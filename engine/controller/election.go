@@ -117,15 +117,6 @@ func (m *membership) beginLeading() {
 	m.addKnown()
 }
 
-// wakeWatches tries at once what could not be listed or watched: the API server answers again.
-func (l *resourceLists) wakeWatches() {
-	l.children.Wake()
-	l.reads.Wake()
-	for _, c := range l.resourceCaches() {
-		c.resources.wakeWatches()
-	}
-}
-
 // releaseLease gives the Lease to whoever wants it, if this process still holds it.
 func (m *membership) releaseLease(logger logr.Logger) {
 	ctx, end := context.WithTimeout(context.Background(), leaveLimit)

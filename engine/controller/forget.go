@@ -53,8 +53,8 @@ func (a *asking) postponeNext(most time.Duration) time.Duration {
 // replicas serve resources too, it waits until what they have sent before the rollout is done or
 // never will be.
 func (m *rolloutManager) forgetKinds(ctx context.Context, r *kindController) time.Duration {
-	crd, delay := m.crd(r.name), time.Duration(0)
-	if crd == nil || m.isPaused(r.name) || !r.listed() {
+	crd, delay := m.latestCRD(r.name), time.Duration(0)
+	if crd == nil || m.isPaused(r.name) || !r.hasListed() {
 		return 0
 	}
 	if !m.inFlight.currentShare().IsEverything() {
@@ -119,7 +119,7 @@ func (m *rolloutManager) removeKinds(ctx context.Context, r *kindController, crd
 	if len(went) == 0 || len(left) == 0 && slices.ContainsFunc(resources, hasOurFinalizer) {
 		return nil, nil
 	}
-	if err := m.annotate(ctx, crd, kinds.KindAnnotations(crd, left)); err != nil {
+	if err := m.annotateCRD(ctx, crd, kinds.KindAnnotations(crd, left)); err != nil {
 		return nil, fmt.Errorf("taking kinds off the record on CRD %s: %w", r.name, err)
 	}
 	slices.Sort(went)
@@ -135,7 +135,7 @@ func hasOurFinalizer(o *live.Packed) bool {
 // kind. What the cluster does not serve may exist. A child says itself whose it is, and one that
 // does not may be ours; of a patch only the resource's uid tells.
 func (m *rolloutManager) existsAny(ctx context.Context, name string, k kinds.RecordedKind, resources []*live.Packed) (bool, error) {
-	served, found := m.apis.served().Preferred(k.GroupKind)
+	served, found := m.apis.servedKinds().Preferred(k.GroupKind)
 	if !found {
 		return true, nil
 	}
@@ -161,7 +161,7 @@ func (m *rolloutManager) allResources(ctx context.Context, r *kindController) (a
 	if m.inFlight.currentShare().IsEverything() {
 		return r.resources.all(), nil
 	}
-	served, found := m.apis.resource(r.gvk)
+	served, found := m.apis.findResource(r.gvk)
 	if !found {
 		return nil, fmt.Errorf("listing resources of %s: %w", r.name, live.ErrNotServed)
 	}
@@ -197,7 +197,7 @@ func (m *rolloutManager) dropRecovered(ctx context.Context, r *kindController) t
 	if wait > 0 {
 		return wait
 	}
-	served, found := m.apis.resource(r.gvk)
+	served, found := m.apis.findResource(r.gvk)
 	for _, name := range others {
 		if !found || ctx.Err() != nil {
 			break

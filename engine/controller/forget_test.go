@@ -155,8 +155,8 @@ func TestForgetLast(t *testing.T) {
 		resource := &live.Packed{}
 		resource.Finalizers = finalizers
 		r.resources[0].put(resource)
-		unused := kinds.ReadKinds(o.crd(r.name))
-		went, err := o.rollouts.removeKinds(context.Background(), r, o.crd(r.name), unused)
+		unused := kinds.ReadKinds(o.latestCRD(r.name))
+		went, err := o.rollouts.removeKinds(context.Background(), r, o.latestCRD(r.name), unused)
 		if err != nil || (len(went) > 0) != (finalizers == nil) {
 			t.Errorf("with finalizers %v: %v %v", finalizers, went, err)
 		}

@@ -24,13 +24,13 @@ func (m *membership) giveUp() {
 	ctx, end := context.WithTimeout(context.Background(), giveUpLimit)
 	defer end()
 	mine := shard.Shard{Identity: m.options.Identity}
-	for _, name := range m.claimed(mine) {
-		crd := m.crd(name)
+	for _, name := range m.claimedKinds(mine) {
+		crd := m.latestCRD(name)
 		if crd == nil {
 			continue
 		}
 		if write := mine.Yield(crd); write != nil {
-			if err := m.annotate(ctx, crd, write); err != nil {
+			if err := m.annotateCRD(ctx, crd, write); err != nil {
 				m.mgr.GetLogger().Info("claim not given up; jacquard status says how another operator takes it over", "kind", name, "error",
 					err.Error())
 			}
@@ -38,9 +38,9 @@ func (m *membership) giveUp() {
 	}
 }
 
-// claimed are the kinds that an installation has a claim to.
-func (m *membership) claimed(mine shard.Shard) []string {
+// claimedKinds are the kinds that an installation has a claim to.
+func (m *membership) claimedKinds(mine shard.Shard) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.those(func(k *kindState) bool { return k.crd != nil && mine.Holds(shard.Claims(k.crd)) })
+	return m.kindsWhere(func(k *kindState) bool { return k.crd != nil && mine.Holds(shard.Claims(k.crd)) })
 }

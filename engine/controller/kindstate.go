@@ -1,9 +1,6 @@
 package controller
 
 import (
-	"maps"
-	"slices"
-
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -89,33 +86,3 @@ type announcedKind struct {
 
 // named reports whether the kind has a folder, whether it could be read or not.
 func (k *kindState) named() bool { return k.source.folder != nil || k.source.unread != nil }
-
-// state is what is known of a kind, to be changed; it needs the mutex.
-func (t *kindTable) state(name string) *kindState {
-	k := t.kinds[name]
-	if k == nil {
-		k = &kindState{}
-		t.kinds[name] = k
-	}
-	return k
-}
-
-// seen is what is known of a kind, to be read; it needs the mutex. Asking for a name
-// that somebody made up keeps nothing.
-func (t *kindTable) seen(name string) kindState {
-	if k := t.kinds[name]; k != nil {
-		return *k
-	}
-	return kindState{}
-}
-
-// those lists the kinds of which something is so, by name; it needs the mutex.
-func (t *kindTable) those(so func(*kindState) bool) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(t.kinds)) {
-		if so(t.kinds[name]) {
-			names = append(names, name)
-		}
-	}
-	return names
-}

@@ -47,7 +47,7 @@ func TestPausedByCRD(t *testing.T) {
 // notice the end of that.
 func TestStatesOfLeader(t *testing.T) {
 	const name = "followed.example.com"
-	r := &reporter{}
+	r := assembleParts(&process{}).report
 	r.showStates([]heartbeat.Kind{{Name: name, State: verdict.RolledBack}})
 	if got := samplesOf(t, "jacquard_kind_state", name); len(got) != 1 || !slices.Equal(got[0].labels, []string{"RolledBack", "NotWell"}) {
 		t.Errorf("as the leader it has %v", got)
@@ -99,7 +99,7 @@ func TestFollowerForgetsRollback(t *testing.T) {
 	}{{kinds.Leader, verdict.RolledBack}, {kinds.Follower, ""}} {
 		p.in.Role = tt.role
 		o.reporter.reportDesired(t.Context(), p, kinds.Desired{Mode: kinds.Serve, Reason: kinds.RolledBack, Rollback: rollout.Rollback{To: "0"}})
-		if got := o.seen(name).rollback.state; got != tt.want {
+		if got := o.readState(name).rollback.state; got != tt.want {
 			t.Errorf("as %v it is %q, want %q", tt.role, got, tt.want)
 		}
 	}

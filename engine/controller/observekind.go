@@ -44,7 +44,7 @@ type kindPass struct {
 func (m *kindManager) observeKind(ctx context.Context, name string) *kindPass {
 	known, role := m.apis.discovery.Served(), m.membership.currentRole()
 	m.mu.Lock()
-	seen := m.seen(name)
+	seen := m.readState(name)
 	p := &kindPass{o: m, name: name, definition: seen.crd, folder: seen.source.folder, running: seen.controller, in: kinds.Inputs{
 		Name: name, CRDsListed: m.listed, FoldersRead: m.read && m.mapsRead, ReadOnly: m.options.ReadOnly, Running: seen.controller != nil,
 		Role: role, StoresRevisions: m.options.home() != "",
@@ -52,12 +52,12 @@ func (m *kindManager) observeKind(ctx context.Context, name string) *kindPass {
 	m.mu.Unlock()
 	unread, in := seen.source.unread, &p.in
 	in.Folder.Present = seen.named()
-	if p.crd = m.crd(name); p.crd == nil {
+	if p.crd = m.latestCRD(name); p.crd == nil {
 		p.definition = nil
 		return p
 	}
 	p.mine, p.history = m.shardOf(p.definition), m.revisions.newHistory(ctx, p.definition, seen.archives)
-	in.CRD = &kinds.CRD{Established: established(p.definition), Storage: storageVersion(p.definition)}
+	in.CRD = &kinds.CRD{Established: isEstablished(p.definition), Storage: storageVersion(p.definition)}
 	in.Record, in.Paused = kinds.ReadRecord(p.crd, p.mine), p.crd.GetAnnotations()[api.AnnotationPaused] == "true"
 	in.Record.IsStale = seen.unread && m.dividesResources()
 	p.observeClaim()
@@ -81,20 +81,6 @@ func (m *kindManager) observeKind(ctx context.Context, name string) *kindPass {
 	p.settlesIn = p.startDelay()
 	in.Folder.IsUnsettled = p.settlesIn > 0
 	return p
-}
-
-// currentRole returns the role of this process in its installation.
-func (m *membership) currentRole() kinds.Role {
-	share := m.inFlight.currentShare()
-	switch {
-	case !m.dividesResources() && !share.Leads:
-		return kinds.Candidate
-	case share.Leads:
-		return kinds.Leader
-	case share.IsNothing():
-		return kinds.Unassigned
-	}
-	return kinds.Follower
 }
 
 // observeClaim observes who may serve the kind.
@@ -186,7 +172,7 @@ func (m *kindManager) compileOnce(name string, f *folder.Folder, unread error, c
 	}
 	served := m.apis.discovery.Served()
 	m.mu.Lock()
-	c := m.seen(name).compiled
+	c := m.readState(name).compiled
 	m.mu.Unlock()
 	if c.folder == f && c.crd == crd.UID && c.generation == crd.Generation && c.served == served {
 		return c.kind, c.err
@@ -199,7 +185,7 @@ func (m *kindManager) compileOnce(name string, f *folder.Folder, unread error, c
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.state(name).compiled = c
+	m.stateOf(name).compiled = c
 	return c.kind, c.err
 }
 
@@ -225,7 +211,7 @@ func (m *kindManager) requestKind(ctx context.Context, p *kindPass, d kinds.Desi
 func (m *kindManager) returnKind(p *kindPass, d kinds.Desired) {
 	if m.dividesResources() && p.in.Role == kinds.Leader {
 		m.mu.Lock()
-		areUnable := m.seen(p.name).areUnable
+		areUnable := m.readState(p.name).areUnable
 		m.mu.Unlock()
 		m.membership.member.SetExclusive(p.name, d.IsRollingOut() || areUnable)
 	}

@@ -135,7 +135,7 @@ func (o *Operator) connect(lead *leaseFence) error {
 		return err
 	}
 	o.children, err = cluster.NewChildren(cfg, cluster.ChildrenOptions{
-		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.wakeUps.childChanged, Known: o.wakeUps.knows, Part: o.share.childPart, Synced: o.wakeUps.kindSynced,
+		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.wakeUps.childChanged, Known: o.wakeUps.isOwnerKnown, Part: o.share.childPart, Synced: o.wakeUps.kindSynced,
 		Troubled: o.wakeUps.kindSynced,
 		Deleted:  func(l live.Object, version string) { o.reads.RecordDeletion(l, version) },
 		Panicked: watchPanicked,
@@ -150,12 +150,6 @@ func (o *Operator) connect(lead *leaseFence) error {
 		Panicked: watchPanicked,
 	})
 	return err
-}
-
-// named lists the kinds that have a folder, whether it could be read or not;
-// it needs the mutex.
-func (t *kindTable) named() []string {
-	return t.those((*kindState).named)
 }
 
 // Run serves until ctx ends or leadership is lost.
@@ -202,10 +196,3 @@ func (f everywhere) Start(ctx context.Context) error { return f(ctx) }
 
 // NeedLeaderElection says no.
 func (everywhere) NeedLeaderElection() bool { return false }
-
-// seenCRD is a CRD as last seen, or nil.
-func (t *kindTable) seenCRD(name string) *apiextensionsv1.CustomResourceDefinition {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.seen(name).crd
-}

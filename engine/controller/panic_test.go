@@ -62,5 +62,5 @@ func TestPanicOfLook(t *testing.T) {
 	v := versionOf("now")
 	v.Children = map[apischema.GroupVersionKind]live.Need{{Kind: "A"}: live.Body, {Kind: "B"}: live.Body}
 	r.versions.versions = []servedVersion{{version: v}}
-	assembleParts(&process{}).runner.resync(t.Context(), r) // there is nothing to look with
+	assembleParts(&process{}).runner.resyncKind(t.Context(), r) // there is nothing to look with
 }

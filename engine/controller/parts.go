@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -12,10 +14,12 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/roots"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/locks"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // The parts of an operator. Each refers only to those above it. All share the process, and the
@@ -154,6 +158,14 @@ type statusReporter struct {
 	*kindTable
 	troubles *watchTroubles
 	sources  *folderSources
+
+	first   heartbeat.Report         // what stays as it is
+	lease   metav1.Object            // as last read or written; nil: not known
+	text    string                   // what it says
+	logged  map[string]string        // the last trouble, by CRD; "" is the Lease
+	refused map[string]time.Time     // when a CRD is written again that could not be
+	looked  time.Time                // when the Lease was read or written last
+	states  map[string]verdict.State // of kinds, as the metric has them
 }
 
 // An apiWatcher watches CRDs and discovery, and enqueues what depends on them.
@@ -185,7 +197,8 @@ func assembleParts(p *process) *Operator {
 	o.sources = &folderSources{kindTable: t}
 	o.manager = &kindManager{kindTable: t, apis: o.apis, troubles: o.troubles, lists: o.lists, share: o.share, membership: o.membership,
 		runner: o.runner, revisions: o.revisions, rollouts: o.rollouts, reporter: o.reporter, sources: o.sources}
-	o.report = &statusReporter{kindTable: t, troubles: o.troubles, sources: o.sources}
+	o.report = &statusReporter{kindTable: t, troubles: o.troubles, sources: o.sources, logged: map[string]string{},
+		refused: map[string]time.Time{}}
 	o.watcher = &apiWatcher{kindTable: t, apis: o.apis, lists: o.lists}
 	return o
 }

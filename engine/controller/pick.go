@@ -1,30 +1,22 @@
 package controller
 
 import (
-	"context"
-	"fmt"
 	"slices"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-
-	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 )
 
-// pick chooses one source for every kind, and syncs the kind whose folder
+// pickFolders chooses one source for every kind, and syncs the kind whose folder
 // changed. The source that was chosen stays while it is there; else the first
 // one that can be read is taken: roots in their order, then ConfigMaps by name.
 // It needs the mutex.
-func (s *folderSources) pick() {
+func (s *folderSources) pickFolders() {
 	by := map[string][]folder.Source{}
 	for _, source := range slices.Concat(s.files, s.maps) {
 		by[source.Kind] = append(by[source.Kind], source)
 	}
 	for name := range by {
-		s.state(name)
+		s.stateOf(name)
 	}
 	for name, k := range s.kinds {
 		before := k.source
@@ -80,38 +72,4 @@ func best(sources []folder.Source, chosen string, loaded bool) folder.Source {
 		}
 	}
 	return sources[0]
-}
-
-// forgetIdle forgets the sources of a kind that is not served for another reason.
-func (n *kindReporter) forgetIdle(name string) {
-	n.mu.Lock()
-	n.state(name).announced.idle = ""
-	n.mu.Unlock()
-	metrics.Kind(name).SecondFolder(false)
-}
-
-// announceIdle tells once of sources of a kind that are not used.
-func (n *kindReporter) announceIdle(ctx context.Context, name string) {
-	n.mu.Lock()
-	k := n.state(name)
-	chosen, idle, before := k.source.shown, strings.Join(k.source.idle, ", "), k.announced.idle
-	now := idle
-	if n.isLeading() { // who begins to lead tells again, by an event
-		now = "leads: " + idle
-	}
-	k.announced.idle = now
-	n.mu.Unlock()
-	if now == before {
-		return
-	}
-	if idle == "" {
-		metrics.Kind(name).SecondFolder(false)
-		return
-	}
-	metrics.Kind(name).SecondFolder(true)
-	text := fmt.Sprintf("the folder of this kind comes from %s; this one is not used: %s", chosen, idle)
-	log.FromContext(ctx).Info("two folders of one kind", "kind", name, "message", text)
-	if crd := n.seenCRD(name); crd != nil && n.isLeading() {
-		n.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, corev1.EventTypeWarning, api.ReasonFolderNotUsed, "Load", "%s", cut(text))
-	}
 }

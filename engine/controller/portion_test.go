@@ -237,7 +237,7 @@ func TestPortionReportsMissingRightsOnce(t *testing.T) {
 
 func eventually(t *testing.T, is func() bool) {
 	t.Helper()
-	if err := until(t.Context(), is); err != nil {
+	if err := pollUntil(t.Context(), is); err != nil {
 		t.Fatal(err)
 	}
 }

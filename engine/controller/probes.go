@@ -72,9 +72,9 @@ func (o *Operator) unloaded() (keeps, others error) {
 			others = errors.Join(others, err)
 		}
 	}
-	for _, name := range o.named() {
+	for _, name := range o.kindsWithFolder() {
 		k := o.kinds[name]
-		if k.crd == nil || !established(k.crd) || k.loaded {
+		if k.crd == nil || !isEstablished(k.crd) || k.loaded {
 			continue
 		}
 		err := k.trouble

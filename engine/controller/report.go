@@ -35,22 +35,12 @@ const (
 	reportWait   = 30 * time.Second // after one that failed
 )
 
-// A reporter keeps the report of the operator that leads.
-type reporter struct {
-	o       *statusReporter
-	first   heartbeat.Report         // what stays as it is
-	lease   metav1.Object            // as last read or written; nil: not known
-	text    string                   // what it says
-	logged  map[string]string        // the last trouble, by CRD; "" is the Lease
-	refused map[string]time.Time     // when a CRD is written again that could not be
-	looked  time.Time                // when the Lease was read or written last
-	states  map[string]verdict.State // of kinds, as the metric has them
-}
+var errCRDDeleted = errors.New("the CRD was deleted, and with it every resource of the kind: restore both, or remove the folder if that is meant")
 
 // keepReport keeps the metrics of the states of kinds, and writes what the operator says
 // of itself whenever that changed, or is not there any more.
 func (n *statusReporter) keepReport(ctx context.Context) error {
-	r := &reporter{o: n, first: n.aboutItself(ctx), logged: map[string]string{}, refused: map[string]time.Time{}}
+	n.first = n.aboutItself(ctx)
 	isLeading, wait := false, reportTick
 	for {
 		select {
@@ -60,64 +50,63 @@ func (n *statusReporter) keepReport(ctx context.Context) error {
 		}
 		wait = reportTick
 		if !n.isLeading() {
-			r.showStates(nil)
+			n.showStates(nil)
 			isLeading = false
 			continue
 		}
 		if !isLeading && n.options.home() != "" {
-			r.remember(ctx) // what another process has reported until now
+			n.rememberKinds(ctx) // what another process has reported until now
 		}
 		isLeading = true
-		report := n.report(r.first)
-		r.showStates(report.Kinds)
+		report := n.composeReport(n.first)
+		n.showStates(report.Kinds)
 		if n.options.home() == "" {
 			continue
 		}
-		if r.recordStates(ctx, report.Kinds, n.annotate) {
+		if n.recordStates(ctx, report.Kinds, n.annotateCRD) {
 			wait = reportGap
 		}
-		if now := report.String(); now != r.text || r.lost(ctx) {
+		if now := report.String(); now != n.text || n.isLost(ctx) {
 			wait = max(wait, reportGap)
-			if err := r.write(ctx, now); err != nil {
+			if err := n.writeLease(ctx, now); err != nil {
 				wait = reportWait
-				r.logOnce(ctx, "", err)
+				n.logOnce(ctx, "", err)
 			}
 		}
 	}
 }
 
 // showStates keeps the metric of the states of kinds.
-func (r *reporter) showStates(kinds []heartbeat.Kind) {
+func (n *statusReporter) showStates(kinds []heartbeat.Kind) {
 	now := map[string]verdict.State{}
 	for _, k := range kinds {
 		now[k.Name] = k.State
 	}
-	metrics.KindStates(r.states, now)
-	r.states = now
+	metrics.KindStates(n.states, now)
+	n.states = now
 }
 
 // recordStates puts on the CRDs how their kinds are served, where that changed, with the
 // Lease that shows whether the operator still lives, and reports whether it wrote. A CRD
 // that cannot be written is tried again later, and holds up nothing else.
-func (r *reporter) recordStates(ctx context.Context, kinds []heartbeat.Kind,
+func (n *statusReporter) recordStates(ctx context.Context, kinds []heartbeat.Kind,
 	annotate func(context.Context, metav1.Object, map[string]any) error) (wrote bool) {
-	o := r.o
-	if o.options.ReadOnly {
+	if n.options.ReadOnly {
 		return false
 	}
 	for _, k := range kinds {
-		seen, crd := o.seenCRD(k.Name), o.crd(k.Name)
+		seen, crd := n.seenCRD(k.Name), n.latestCRD(k.Name)
 		if seen == nil || crd == nil || k.State == verdict.Starting || k.State == verdict.Elsewhere {
 			continue
 		}
-		change := o.stateChange(crd.GetAnnotations(), o.shardOf(seen), k.State)
-		if len(change) == 0 || time.Now().Before(r.refused[k.Name]) {
+		change := n.stateChange(crd.GetAnnotations(), n.shardOf(seen), k.State)
+		if len(change) == 0 || time.Now().Before(n.refused[k.Name]) {
 			continue
 		}
 		wrote = true
 		if err := annotate(ctx, crd, change); err != nil && !apierrors.IsConflict(err) {
-			r.refused[k.Name] = time.Now().Add(reportWait)
-			r.logOnce(ctx, k.Name, fmt.Errorf("recording the state on CRD %s: %w", k.Name, err))
+			n.refused[k.Name] = time.Now().Add(reportWait)
+			n.logOnce(ctx, k.Name, fmt.Errorf("recording the state on CRD %s: %w", k.Name, err))
 		}
 	}
 	return wrote
@@ -141,11 +130,11 @@ func (n *statusReporter) stateChange(annotations map[string]string, mine shard.S
 }
 
 // logOnce logs a trouble with a CRD, or with the Lease if crd is "", once.
-func (r *reporter) logOnce(ctx context.Context, crd string, err error) {
-	if err.Error() != r.logged[crd] && ctx.Err() == nil {
+func (n *statusReporter) logOnce(ctx context.Context, crd string, err error) {
+	if err.Error() != n.logged[crd] && ctx.Err() == nil {
 		log.FromContext(ctx).Info("report not written", "error", err.Error())
 	}
-	r.logged[crd] = err.Error()
+	n.logged[crd] = err.Error()
 }
 
 // aboutItself is the part of the report that stays as it is.
@@ -167,68 +156,68 @@ func (n *statusReporter) aboutItself(ctx context.Context) heartbeat.Report {
 	return r
 }
 
-// lost looks now and then whether the Lease is there and says what was written.
-func (r *reporter) lost(ctx context.Context) bool {
-	if time.Since(r.looked) < reportResync {
+// isLost looks now and then whether the Lease is there and says what was written.
+func (n *statusReporter) isLost(ctx context.Context) bool {
+	if time.Since(n.looked) < reportResync {
 		return false
 	}
-	return r.read(ctx) == nil && (r.lease == nil || r.lease.GetAnnotations()[api.AnnotationReport] != r.text)
+	return n.readLease(ctx) == nil && (n.lease == nil || n.lease.GetAnnotations()[api.AnnotationReport] != n.text)
 }
 
-// read reads the Lease, if there is one. One that others made is an error.
-func (r *reporter) read(ctx context.Context) error {
-	name := api.ReportLease(r.o.options.Identity)
-	r.lease, r.looked = nil, time.Now()
-	seen, err := r.o.reportWriter.Read(ctx, live.Leases, r.o.options.home(), name)
+// readLease reads the Lease, if there is one. One that others made is an error.
+func (n *statusReporter) readLease(ctx context.Context) error {
+	name := api.ReportLease(n.options.Identity)
+	n.lease, n.looked = nil, time.Now()
+	seen, err := n.reportWriter.Read(ctx, live.Leases, n.options.home(), name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil
 	case err != nil:
 		return err
 	case seen.GetLabels()[api.LabelPartOf] != api.PartOf:
-		return errors.New("the Lease " + r.o.options.home() + "/" + name + " is not ours: it lacks the label " + api.LabelPartOf)
+		return errors.New("the Lease " + n.options.home() + "/" + name + " is not ours: it lacks the label " + api.LabelPartOf)
 	}
-	r.lease = seen
+	n.lease = seen
 	return nil
 }
 
-// write writes the report into its Lease, which is made if it is not there. One
+// writeLease writes the report into its Lease, which is made if it is not there. One
 // that others made is left as it is.
-func (r *reporter) write(ctx context.Context, text string) (err error) {
-	if r.lease == nil {
-		if err := r.read(ctx); err != nil {
+func (n *statusReporter) writeLease(ctx context.Context, text string) (err error) {
+	if n.lease == nil {
+		if err := n.readLease(ctx); err != nil {
 			return err
 		}
 	}
-	doc := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"holderIdentity": r.first.Pod}}}
+	doc := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"holderIdentity": n.first.Pod}}}
 	doc.SetGroupVersionKind(live.Leases.GVK)
-	doc.SetNamespace(r.o.options.home())
-	doc.SetName(api.ReportLease(r.o.options.Identity))
+	doc.SetNamespace(n.options.home())
+	doc.SetName(api.ReportLease(n.options.Identity))
 	doc.SetLabels(map[string]string{api.LabelPartOf: api.PartOf})
 	doc.SetAnnotations(map[string]string{api.AnnotationReport: text})
 	var answer *unstructured.Unstructured
-	if r.lease == nil {
-		answer, err = r.o.reportWriter.Create(ctx, live.Leases, doc)
+	if n.lease == nil {
+		answer, err = n.reportWriter.Create(ctx, live.Leases, doc)
 	} else {
-		answer, err = r.o.reportWriter.Update(ctx, live.Leases, doc, r.lease.GetUID())
+		answer, err = n.reportWriter.Update(ctx, live.Leases, doc, n.lease.GetUID())
 	}
 	if err != nil {
-		r.lease = nil
+		n.lease = nil
 		return err
 	}
-	r.lease, r.text, r.looked = answer, text, time.Now()
-	delete(r.logged, "")
+	n.lease, n.text, n.looked = answer, text, time.Now()
+	delete(n.logged, "")
 	return nil
 }
 
-// report adds to what stays as it is how the roots and kinds are.
-func (n *statusReporter) report(first heartbeat.Report) heartbeat.Report {
+// composeReport adds to what stays as it is how the roots and kinds are.
+func (n *statusReporter) composeReport(first heartbeat.Report) heartbeat.Report {
 	n.mu.Lock()
 	for _, m := range n.sources.roots.Missing {
 		first.MissingRoots = append(first.MissingRoots, fmt.Sprintf("%s: %v", m.Root, m.Err))
 	}
 	n.mu.Unlock()
-	for _, name := range n.known() {
+	for _, name := range n.knownKinds() {
 		if k, ours := n.reportOf(name); ours {
 			first.Kinds = append(first.Kinds, k)
 		}
@@ -239,14 +228,14 @@ func (n *statusReporter) report(first heartbeat.Report) heartbeat.Report {
 // reportOf says how a kind is served; false if it is none of this operator's.
 func (n *statusReporter) reportOf(name string) (k heartbeat.Kind, ours bool) {
 	n.mu.Lock()
-	r, back := n.seen(name).controller, n.seen(name).rollback
-	k, ours = n.outside(name)
+	r, back := n.readState(name).controller, n.readState(name).rollback
+	k, ours = n.describeObstacle(name)
 	n.mu.Unlock()
 	if r != nil {
 		if troubles := r.resources.troubles(true); len(troubles) > 0 && k.State == "" {
 			k.State, k.Message = verdict.Unsettled, strings.Join(troubles, "; ")
 		} else {
-			k.Unlisted = n.troubles.unlisted(r)
+			k.Unlisted = n.troubles.describeUnlisted(r)
 		}
 		k.Served, k.Pending, ours = r.gvk.GroupVersion().String(), r.reconciler.Pending(), true
 		r.versions.describeKind(&k, n.isPaused(name) && !n.options.ReadOnly)
@@ -265,10 +254,10 @@ func (n *statusReporter) reportOf(name string) (k heartbeat.Kind, ours bool) {
 	return k, ours
 }
 
-// outside says what keeps a kind from being served by its newest folder; false
+// describeObstacle says what keeps a kind from being served by its newest folder; false
 // if it has none. It needs the mutex.
-func (n *statusReporter) outside(name string) (k heartbeat.Kind, folder bool) {
-	known := n.seen(name)
+func (n *statusReporter) describeObstacle(name string) (k heartbeat.Kind, folder bool) {
+	known := n.readState(name)
 	k = heartbeat.Kind{Name: name, Folder: known.source.shown, Unused: slices.Clone(known.source.idle), Revision: known.revision}
 	if known.compiled.kind != nil {
 		for _, ignored := range known.compiled.kind.Ignored() {
@@ -339,4 +328,26 @@ func rollingState(r rollout.Record) verdict.State {
 		return verdict.RolloutPaused
 	}
 	return verdict.Stopped
+}
+
+// rememberKinds takes up from an earlier report which kinds were served: the process
+// that served them may have ended before their CRD went.
+func (n *statusReporter) rememberKinds(ctx context.Context) {
+	if n.readLease(ctx) != nil || n.lease == nil {
+		return
+	}
+	told, err := heartbeat.Read(n.lease.GetAnnotations()[api.AnnotationReport])
+	if err != nil { // of another version: it tells nothing
+		return
+	}
+	n.mu.Lock()
+	for _, k := range told.Kinds {
+		if k.Served != "" || k.State == verdict.CRDDeleted {
+			n.stateOf(k.Name).wasServed = true
+		}
+	}
+	n.mu.Unlock()
+	for _, k := range told.Kinds {
+		n.names.Add(k.Name)
+	}
 }

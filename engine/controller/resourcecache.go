@@ -32,12 +32,12 @@ type resourceCache struct {
 func (l *resourceLists) list(ctx context.Context, gvk apischema.GroupVersionKind,
 	crd *apiextensionsv1.CustomResourceDefinition) (*resourceCache, error) {
 	l.mu.Lock()
-	c := l.seen(crd.Name).cache
+	c := l.readState(crd.Name).cache
 	l.mu.Unlock()
 	if c != nil && c.gvk == gvk && c.crdUID == crd.UID {
 		return c, nil
 	}
-	l.unlist(crd.Name)
+	l.stopListing(crd.Name)
 	c = &resourceCache{name: crd.Name, gvk: gvk, crdUID: crd.UID, done: make(chan struct{})}
 	wanted := choice{Part: replicas.Everything}
 	if l.dividesResources() {
@@ -59,7 +59,7 @@ func (l *resourceLists) list(ctx context.Context, gvk apischema.GroupVersionKind
 	}
 	ctx, c.cancel = context.WithCancel(ctx)
 	l.mu.Lock()
-	l.state(crd.Name).cache = c
+	l.stateOf(crd.Name).cache = c
 	l.mu.Unlock()
 	go func() {
 		defer close(c.done)
@@ -83,12 +83,12 @@ func newRestoreInformer(of toolscache.ListerWatcher, example runtime.Object, res
 	return toolscache.NewSharedIndexInformer(cluster.InformerSource(of), example, resync, by)
 }
 
-// unlist ends the resource cache of a kind, if there is one.
-func (l *resourceLists) unlist(name string) {
+// stopListing ends the resource cache of a kind, if there is one.
+func (l *resourceLists) stopListing(name string) {
 	l.mu.Lock()
-	c := l.seen(name).cache
+	c := l.readState(name).cache
 	if c != nil {
-		l.state(name).cache = nil
+		l.stateOf(name).cache = nil
 	}
 	l.mu.Unlock()
 	if c != nil {
@@ -99,25 +99,9 @@ func (l *resourceLists) unlist(name string) {
 
 func (l *resourceLists) unlistAll() {
 	l.mu.Lock()
-	names := l.those(func(k *kindState) bool { return k.cache != nil })
+	names := l.kindsWhere(func(k *kindState) bool { return k.cache != nil })
 	l.mu.Unlock()
 	for _, name := range names {
-		l.unlist(name)
+		l.stopListing(name)
 	}
-}
-
-// standBy keeps what the leader needs of a kind at hand, in case this operator
-// becomes the leader: its resources, and what its versions make and read.
-func (m *kindManager) standBy(ctx context.Context, p *kindPass, versions []servedVersion, gvk apischema.GroupVersionKind) error {
-	var all versionList
-	for _, s := range versions {
-		if s.version != nil {
-			all = append(all, s.version)
-		}
-	}
-	m.membership.stoodBy.Store(true)
-	m.children.Want(p.name, all.childKinds())
-	m.reads.Want(p.name, all.readScopes())
-	_, err := m.lists.list(ctx, gvk, p.definition)
-	return err
 }

@@ -40,7 +40,7 @@ type history struct {
 func (s *revisionStore) newHistory(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition,
 	archives map[string]*revision.Revision) *history {
 	h := &history{o: s, crd: crd, archives: archives}
-	h.list = sync.OnceValues(func() ([]*revision.Revision, error) { return s.revisions(ctx, crd.Name) })
+	h.list = sync.OnceValues(func() ([]*revision.Revision, error) { return s.listRevisions(ctx, crd.Name) })
 	return h
 }
 
@@ -53,8 +53,8 @@ func (h *history) lookupError() error {
 	return h.unlisted
 }
 
-// revisions lists the revisions of a kind that this installation keeps, the last first.
-func (s *revisionStore) revisions(ctx context.Context, name string) ([]*revision.Revision, error) {
+// listRevisions lists the revisions of a kind that this installation keeps, the last first.
+func (s *revisionStore) listRevisions(ctx context.Context, name string) ([]*revision.Revision, error) {
 	found, err := s.controllerRevisions(ctx, name, revision.Selector(s.options.Identity, name))
 	if err != nil {
 		return nil, fmt.Errorf("listing revisions of %s: %w", name, err)
@@ -113,7 +113,7 @@ func (h *history) compileRevision(digest string) (*kind.Kind, error) {
 	if err != nil {
 		return nil, err
 	}
-	return h.o.apis.placed(k)
+	return h.o.apis.placeKind(k)
 }
 
 // keepRevisions stores the versions of a kind that serve resources, unless they are stored, and
@@ -123,7 +123,7 @@ func (s *revisionStore) keepRevisions(ctx context.Context, p *kindPass, d kinds.
 		return nil
 	}
 	s.mu.Lock()
-	before, kept := s.state(p.name).archives, s.state(p.name).kept
+	before, kept := s.stateOf(p.name).archives, s.stateOf(p.name).kept
 	s.mu.Unlock()
 	archives, isKept := map[string]*revision.Revision{}, true
 	for _, v := range d.Versions {
@@ -148,7 +148,7 @@ func (s *revisionStore) keepRevisions(ctx context.Context, p *kindPass, d kinds.
 		isKept = isKept && kept[v.Revision]
 	}
 	s.mu.Lock()
-	s.state(p.name).archives = archives
+	s.stateOf(p.name).archives = archives
 	s.mu.Unlock()
 	if isKept {
 		return nil
@@ -163,9 +163,9 @@ func (s *revisionStore) keepRevisions(ctx context.Context, p *kindPass, d kinds.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state(p.name).kept = map[rollout.Revision]bool{}
+	s.stateOf(p.name).kept = map[rollout.Revision]bool{}
 	for _, v := range d.Versions {
-		s.state(p.name).kept[v.Revision] = true
+		s.stateOf(p.name).kept[v.Revision] = true
 	}
 	return nil
 }

@@ -6,11 +6,8 @@ import (
 	"slices"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
@@ -42,14 +39,6 @@ func (f *shareFollower) takeShare(share replicas.Share) {
 	}
 	f.mu.Unlock()
 	f.shareChanged()
-}
-
-// shareChanged has followShare look at what is served, and at what is known of it.
-func (t *kindTable) shareChanged() {
-	select {
-	case t.divided <- struct{}{}:
-	default:
-	}
 }
 
 // followShare makes known what this replica serves whenever that changes: first the resources,
@@ -90,18 +79,6 @@ func (f *shareFollower) followShare(ctx context.Context) error {
 // shareTick is how often followShare looks again while something is not known.
 const shareTick = time.Second
 
-// chooseResources lists the resources of a share. What is known stays known until then.
-func (l *resourceLists) chooseResources(share replicas.Share) {
-	for _, c := range l.resourceCaches() {
-		c.resources.choose(choice{share.Part(c.name), c.epoch})
-	}
-}
-
-// hasListedResources reports whether the resources are listed that were chosen last.
-func (l *resourceLists) hasListedResources() bool {
-	return !slices.ContainsFunc(l.resourceCaches(), func(c resourceCache) bool { return !c.resources.have() })
-}
-
 // chooseChildren lists the children of the resources of a share.
 func (f *shareFollower) chooseChildren(share replicas.Share) {
 	f.mu.Lock()
@@ -127,17 +104,10 @@ func (f *shareFollower) kindsCatchingUp() (all []*kindController) {
 	return all
 }
 
-// addKnown enqueues all kinds.
-func (t *kindTable) addKnown() {
-	for _, name := range t.known() {
-		t.names.Add(name)
-	}
-}
-
 // hasCaughtUp reports whether the resources and children of a kind are known that are in a part.
 func (f *shareFollower) hasCaughtUp(r *kindController, part replicas.Part) bool {
 	f.mu.Lock()
-	k, epoch := f.seen(r.name), 0
+	k, epoch := f.readState(r.name), 0
 	isChosen := k.cache != nil && !k.unread && f.childShare.Part(r.name) == part
 	if isChosen {
 		epoch = k.cache.epoch
@@ -195,7 +165,7 @@ func (f *shareFollower) childPart(_ apischema.GroupVersionKind, holders []string
 	defer f.mu.Unlock()
 	share, name := f.childShare, ""
 	for _, holder := range holders {
-		if l := f.seen(holder).cache; l != nil {
+		if l := f.readState(holder).cache; l != nil {
 			name += fmt.Sprintf("%s %d %s; ", holder, l.epoch, share.Part(holder))
 		}
 	}
@@ -204,45 +174,4 @@ func (f *shareFollower) childPart(_ apischema.GroupVersionKind, holders []string
 		p.Has = func(of api.Owner, uid types.UID) bool { return share.Serves(of.Kind, uid) }
 	}
 	return p
-}
-
-// readCRD reads the CRD of a kind from the API server, if another replica may have written to it
-// what this one has not seen.
-func (m *kindManager) readCRD(ctx context.Context, name string) error {
-	m.mu.Lock()
-	unread := m.seen(name).unread
-	m.mu.Unlock()
-	if !unread || !m.dividesResources() {
-		return nil
-	}
-	var found metav1.PartialObjectMetadataList
-	found.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionList"))
-	if err := m.mgr.GetAPIReader().List(ctx, &found, client.MatchingFields{metav1.ObjectNameField: name}); err != nil {
-		return fmt.Errorf("reading CRD %s: %w", name, err)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	k := m.state(name)
-	k.unread = false
-	for i := range found.Items {
-		k.answer = &found.Items[i]
-	}
-	return nil
-}
-
-// hasListed reports whether the resources of a kind are listed that this replica serves.
-func (l *resourceLists) hasListed(name string) bool {
-	share := l.inFlight.currentShare()
-	return slices.ContainsFunc(l.resourceCaches(), func(c resourceCache) bool {
-		return c.name == name && c.resources.chose(choice{share.Part(name), c.epoch})
-	})
-}
-
-// stopUnserved stops a kind that this installation no longer serves, and returns it to the other
-// replicas.
-func (k *kindRunner) stopUnserved(name string) {
-	k.stop(name)
-	if k.dividesResources() && k.isLeading() {
-		k.membership.member.SetExclusive(name, false)
-	}
 }

@@ -38,7 +38,7 @@ func (s *folderSources) installCRDs(ctx context.Context) error {
 			if err := yaml.Unmarshal(file.Data, &crd.Object); err != nil {
 				return fmt.Errorf("%s: %w", file.Shown, err)
 			}
-			err := apply.CRDsOf(writer).Install(ctx, crd, func(there *unstructured.Unstructured) error { return s.breaks(there, crd) })
+			err := apply.CRDsOf(writer).Install(ctx, crd, func(there *unstructured.Unstructured) error { return s.findBreaks(there, crd) })
 			var broken breaking
 			switch {
 			case errors.As(err, &broken):
@@ -64,9 +64,9 @@ func (b breaking) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-// breaks refuses to change the CRD that is there if that breaks something, unless it
+// findBreaks refuses to change the CRD that is there if that breaks something, unless it
 // may.
-func (s *folderSources) breaks(there, changed *unstructured.Unstructured) error {
+func (s *folderSources) findBreaks(there, changed *unstructured.Unstructured) error {
 	var crds [2]apiextensionsv1.CustomResourceDefinition
 	for i, u := range []*unstructured.Unstructured{there, changed} {
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &crds[i]); err != nil {
@@ -84,10 +84,10 @@ func (s *folderSources) takeRoots(ctx context.Context, now roots.Reading) {
 	s.mu.Lock()
 	before := s.roots
 	s.files, s.read, s.roots = now.Sources, true, now
-	s.pick()
+	s.pickFolders()
 	if !slices.EqualFunc(before.Missing, now.Missing, func(a, b roots.Missing) bool { return a.Root == b.Root }) {
 		// Whether a kind without a folder is removed depends on it.
-		for _, name := range s.those(func(k *kindState) bool { return k.crd != nil }) {
+		for _, name := range s.kindsWhere(func(k *kindState) bool { return k.crd != nil }) {
 			s.names.Add(name)
 		}
 	}
@@ -144,7 +144,7 @@ func (s *folderSources) missingRoot(crd *apiextensionsv1.CustomResourceDefinitio
 func (p *kindPass) startDelay() time.Duration {
 	o := p.o
 	o.mu.Lock()
-	k, changed := o.seen(p.name), o.sources.roots.Changed
+	k, changed := o.readState(p.name), o.sources.roots.Changed
 	o.mu.Unlock()
 	if k.hasCounted || p.in.Folder.Err != nil {
 		return 0
@@ -155,7 +155,7 @@ func (p *kindPass) startDelay() time.Duration {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.state(p.name).hasCounted = true
+	o.stateOf(p.name).hasCounted = true
 	return 0
 }
 

@@ -89,7 +89,7 @@ func TestStartDelay(t *testing.T) {
 		if tt.noRoots {
 			o.options.Roots = nil
 		}
-		o.state("apps.example.com").source.isRooted = !tt.fromMap
+		o.stateOf("apps.example.com").source.isRooted = !tt.fromMap
 		beforeFolder, before := appVersion(t, served)
 		kept, err := revision.Of(before.Kind, beforeFolder)
 		if err != nil {
@@ -152,7 +152,7 @@ func TestMissingRootKeepsKinds(t *testing.T) {
 	} {
 		o := assembleParts(&process{options: Options{Identity: "home/jacquard", Ready: tt.ready}.withDefaults()})
 		o.listed = true
-		o.state("apps.example.com").crd = &apiextensionsv1.CustomResourceDefinition{}
+		o.stateOf("apps.example.com").crd = &apiextensionsv1.CustomResourceDefinition{}
 		o.sources.takeRoots(t.Context(), tt.roots)
 		if again := len(tt.roots.Missing) > 0; (o.names.Len() == 1) != again {
 			t.Errorf("%s: %d kinds are settled", name, o.names.Len())

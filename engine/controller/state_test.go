@@ -54,7 +54,7 @@ func TestStateOfRefusedCRD(t *testing.T) {
 			crd.Name = name
 			o.kinds[name] = &kindState{crd: crd}
 		}
-		r := &reporter{o: o.report, logged: map[string]string{}, refused: map[string]time.Time{}}
+		r := o.report
 		var tried []string
 		annotate := func(_ context.Context, crd metav1.Object, change map[string]any) error {
 			tried = append(tried, crd.GetName())

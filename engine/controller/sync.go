@@ -12,10 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
-	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/observe"
@@ -47,7 +47,7 @@ func (m *kindManager) syncKinds(ctx context.Context) error {
 		all.Go(func() { m.syncNext(ctx) })
 	}
 	all.Wait()
-	for _, r := range m.running() {
+	for _, r := range m.runningKinds() {
 		r.stop()
 	}
 	m.lists.unlistAll()
@@ -93,7 +93,7 @@ func (m *kindManager) syncSafely(ctx context.Context, name string) (wait time.Du
 func (m *kindManager) recordUnsynced(name string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	k := m.state(name)
+	k := m.stateOf(name)
 	k.unsettled = ""
 	if err == nil || apierrors.IsConflict(err) { // the CRD changed; the cache tells how
 		return
@@ -117,7 +117,7 @@ func (m *kindManager) syncKind(ctx context.Context, name string) (time.Duration,
 	// 1. Record first what must survive a crash. The event of the write leads back here, and
 	// then there is nothing left to write. If something undid the write, it is tried again later.
 	if !d.Writes.IsEmpty() {
-		if err := m.annotate(ctx, p.crd, d.Writes.Annotations(p.crd, p.mine, time.Now())); err != nil {
+		if err := m.annotateCRD(ctx, p.crd, d.Writes.Annotations(p.crd, p.mine, time.Now())); err != nil {
 			return 0, fmt.Errorf("recording the state of the kind on CRD %s: %w", name, err)
 		}
 		m.reporter.announceRollback(ctx, name, d.Writes)
@@ -172,7 +172,7 @@ func (m *kindManager) syncKind(ctx context.Context, name string) (time.Duration,
 	}
 	m.exportPaused(name)
 	changed := r.versions.adoptVersions(d, p.in.Record.Rollout, versions, time.Now())
-	r.want()
+	r.declareNeeds()
 	m.troubles.countUnwatched(r)
 	if changed {
 		r.enqueueAll()
@@ -191,22 +191,12 @@ func (m *kindManager) syncKind(ctx context.Context, name string) (time.Duration,
 	return wait, err
 }
 
-// stopOutdated stops a kind whose CRD is another one, or which is served in another version of it,
-// and returns what is left to serve it, or nil.
-func (k *kindRunner) stopOutdated(p *kindPass, gvk apischema.GroupVersionKind) *kindController {
-	if r := p.running; r != nil && (r.crdUID != p.definition.UID || r.gvk != gvk) {
-		k.stop(p.name)
-		return nil
-	}
-	return p.running
-}
-
 // recordSynced notes that what is told of a kind is about this folder from now on.
 func (m *kindManager) recordSynced(name string, f *folder.Folder) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.state(name).synced = ""; f != nil {
-		m.state(name).synced = f.Digest
+	if m.stateOf(name).synced = ""; f != nil {
+		m.stateOf(name).synced = f.Digest
 	}
 }
 
@@ -214,7 +204,7 @@ func (m *kindManager) recordSynced(name string, f *folder.Folder) {
 func (m *kindManager) completeVersion(v *observe.Version, crd *apiextensionsv1.CustomResourceDefinition, recorded metav1.Object) {
 	v.Digest = digest(v.Kind)
 	v.Schema = sync.OnceValue(func() *schema.Version { return shown(v.Kind, crd) })
-	v.Children, v.Patched = observe.Needs(v.Kind, recorded, m.apis.apis())
+	v.Children, v.Patched = observe.Needs(v.Kind, recorded, m.apis.knownAPIs())
 }
 
 // digest tells what folders render apart: their files and the settings of the
@@ -242,50 +232,7 @@ func (m *kindManager) compileFolder(f *folder.Folder, crd *apiextensionsv1.Custo
 	if err != nil {
 		return nil, err
 	}
-	return m.apis.placed(k)
-}
-
-// placed is a kind as it is in this cluster.
-func (a *apiCatalog) placed(k *kind.Kind) (*kind.Kind, error) {
-	if err := k.CheckScopes(a.scopeOf); err != nil {
-		return nil, err
-	}
-	return k.At(kind.Site{Namespace: a.options.Namespace, Namespaces: a.options.Namespaces, Scopes: a.scopeOf}), nil
-}
-
-// scopeOf reports whether a kind that is not built in lives in no namespace.
-func (a *apiCatalog) scopeOf(gvk apischema.GroupVersionKind) (clusterScoped, known bool) {
-	served, found := a.discovery.Served().Resource(gvk)
-	return found && !served.Namespaced, found
-}
-
-// countLoad counts a version of a folder once, with what became of it.
-func (n *kindReporter) countLoad(name, digest string, trouble error) {
-	metrics.Kind(name).Loads(trouble == nil)
-	if trouble != nil {
-		digest = trouble.Error()
-	}
-	n.mu.Lock()
-	k := n.state(name)
-	before := k.taken
-	k.taken = digest
-	n.mu.Unlock()
-	if before != digest {
-		metrics.Kind(name).Loaded(trouble == nil)
-	}
-}
-
-// recordLonely tells once of a folder that waits for its CRD.
-func (n *kindReporter) recordLonely(ctx context.Context, name string, lonely bool) {
-	n.mu.Lock()
-	k := n.state(name)
-	lonely = lonely && n.listed && k.named()
-	before := k.announced.lonely
-	k.announced.lonely = lonely
-	n.mu.Unlock()
-	if lonely && !before {
-		log.FromContext(ctx).Info("folder has no CRD in this cluster: the kind starts when it is installed", "kind", name)
-	}
+	return m.apis.placeKind(k)
 }
 
 // storageVersion returns the version in which a CRD's resources are stored, or the zero value.
@@ -313,4 +260,44 @@ func shown(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) *schema.
 		return nil
 	}
 	return v
+}
+
+// standBy keeps what the leader needs of a kind at hand, in case this operator
+// becomes the leader: its resources, and what its versions make and read.
+func (m *kindManager) standBy(ctx context.Context, p *kindPass, versions []servedVersion, gvk apischema.GroupVersionKind) error {
+	var all versionList
+	for _, s := range versions {
+		if s.version != nil {
+			all = append(all, s.version)
+		}
+	}
+	m.membership.stoodBy.Store(true)
+	m.children.Want(p.name, all.childKinds())
+	m.reads.Want(p.name, all.readScopes())
+	_, err := m.lists.list(ctx, gvk, p.definition)
+	return err
+}
+
+// readCRD reads the CRD of a kind from the API server, if another replica may have written to it
+// what this one has not seen.
+func (m *kindManager) readCRD(ctx context.Context, name string) error {
+	m.mu.Lock()
+	unread := m.readState(name).unread
+	m.mu.Unlock()
+	if !unread || !m.dividesResources() {
+		return nil
+	}
+	var found metav1.PartialObjectMetadataList
+	found.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinitionList"))
+	if err := m.mgr.GetAPIReader().List(ctx, &found, client.MatchingFields{metav1.ObjectNameField: name}); err != nil {
+		return fmt.Errorf("reading CRD %s: %w", name, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.stateOf(name)
+	k.unread = false
+	for i := range found.Items {
+		k.answer = &found.Items[i]
+	}
+	return nil
 }

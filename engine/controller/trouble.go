@@ -15,7 +15,7 @@ import (
 // event on the CRD, by the leader.
 func (n *kindReporter) forgetTrouble(ctx context.Context, name string, crd *apiextensionsv1.CustomResourceDefinition) {
 	n.mu.Lock()
-	k := n.state(name)
+	k := n.stateOf(name)
 	isNew := k.taken != "" && !k.named() // its CRD may be what is gone
 	k.trouble, k.announced.trouble, k.taken = nil, "", ""
 	n.mu.Unlock()
@@ -34,7 +34,7 @@ func (n *kindReporter) forgetTrouble(ctx context.Context, name string, crd *apie
 // the log and, by the leader, as an event on the CRD.
 func (n *kindReporter) recordTrouble(ctx context.Context, name string, crd *apiextensionsv1.CustomResourceDefinition, trouble error) {
 	n.mu.Lock()
-	k := n.state(name)
+	k := n.stateOf(name)
 	before := k.trouble
 	k.trouble, k.announced.lonely, k.loaded = trouble, false, k.loaded || trouble == nil
 	n.mu.Unlock()
@@ -56,7 +56,7 @@ func (n *kindReporter) announceTrouble(name string, crd *apiextensionsv1.CustomR
 		text = trouble.Error()
 	}
 	n.mu.Lock()
-	k := n.state(name)
+	k := n.stateOf(name)
 	before := k.announced.trouble
 	k.announced.trouble = text
 	n.mu.Unlock()

@@ -25,7 +25,7 @@ func (w *watchTroubles) countUnwatched(r *kindController) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.seen(r.name).controller == r {
+	if w.readState(r.name).controller == r {
 		metrics.Kind(r.name).Unwatched(forbidden)
 		metrics.Kind(r.name).Failing(failing)
 	}
@@ -59,9 +59,9 @@ func isFailing(s live.State) bool {
 	return s.Err != nil && !isForbidden(s) && !errors.Is(s.Err, live.ErrNotServed) && !errors.Is(s.Err, live.ErrNotYet)
 }
 
-// unlisted says what of a kind, and of what it needs watched, cannot be listed or watched
+// describeUnlisted says what of a kind, and of what it needs watched, cannot be listed or watched
 // now, and why. Of missing rights, those that resources report are left out.
-func (w *watchTroubles) unlisted(r *kindController) []string {
+func (w *watchTroubles) describeUnlisted(r *kindController) []string {
 	var texts []string
 	for _, watched := range w.listWatched(r) {
 		if isFailing(watched.State) {
@@ -75,10 +75,10 @@ func (w *watchTroubles) unlisted(r *kindController) []string {
 // allUnlisted says it of all kinds, for /readyz.
 func (w *watchTroubles) allUnlisted() string {
 	var b strings.Builder
-	running := w.running()
+	running := w.runningKinds()
 	slices.SortFunc(running, func(a, b *kindController) int { return strings.Compare(a.name, b.name) })
 	for _, r := range running {
-		for _, text := range w.unlisted(r) {
+		for _, text := range w.describeUnlisted(r) {
 			fmt.Fprintf(&b, "%s: %s\n", r.name, text)
 		}
 	}

@@ -30,7 +30,7 @@ func TestWatchedKindsOfOneName(t *testing.T) {
 		"children of kind Cluster.one.example.com are not known: " + children.State(one).Err.Error(),
 		"children of kind Cluster.two.example.com are not known: " + children.State(two).Err.Error(),
 	}
-	if got := o.troubles.unlisted(r); !slices.Equal(got, want) {
+	if got := o.troubles.describeUnlisted(r); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

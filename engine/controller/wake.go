@@ -131,7 +131,7 @@ func (r *kindController) enqueueAll() {
 // annotation, also one that names what is served elsewhere.
 func (w *wakeUps) childChanged(of api.Owner, uid types.UID) {
 	if of == (api.Owner{}) {
-		for _, r := range w.running() {
+		for _, r := range w.runningKinds() {
 			if name, found := r.reconciler.Find(uid); found {
 				r.addAfter(name.Namespace, name.Name, gather)
 			}
@@ -146,7 +146,7 @@ func (w *wakeUps) childChanged(of api.Owner, uid types.UID) {
 // kindSynced wakes everybody who has children of a kind.
 func (w *wakeUps) kindSynced(gvk apischema.GroupVersionKind) {
 	w.shareChanged()
-	for _, r := range w.running() {
+	for _, r := range w.runningKinds() {
 		if _, has := r.versions.listVersions().childKinds()[gvk]; has {
 			r.enqueueAll()
 			w.names.Add(r.name) // whose pass counts what cannot be watched, and advances a rollout
@@ -163,7 +163,7 @@ func (w *wakeUps) readChanged(reader api.Owner) {
 
 // patchChanged wakes the resource that patched what changed.
 func (w *wakeUps) patchChanged(uid types.UID) {
-	for _, r := range w.running() {
+	for _, r := range w.runningKinds() {
 		if name, found := r.reconciler.Find(uid); found {
 			r.addAfter(name.Namespace, name.Name, gather)
 		}
@@ -172,7 +172,7 @@ func (w *wakeUps) patchChanged(uid types.UID) {
 
 // scopeSynced wakes everybody who may have patched objects of a scope.
 func (w *wakeUps) scopeSynced(scope cluster.Scope) {
-	for _, r := range w.running() {
+	for _, r := range w.runningKinds() {
 		if slices.Contains(r.versions.listVersions().readScopes(), scope) {
 			r.enqueueAll()
 			w.names.Add(r.name) // whose pass counts what cannot be watched, and advances a rollout
@@ -203,4 +203,24 @@ func watchPanicked(holders []string, err error) {
 	for _, kind := range holders {
 		reconcile.NotePanic(kind, err)
 	}
+}
+
+// isOwnerKnown reports whether a resource is among those that are served here: the one of
+// this name with this uid, or one of this uid that was served already.
+func (w *wakeUps) isOwnerKnown(of api.Owner, uid types.UID) bool {
+	w.mu.Lock()
+	l := w.readState(of.Kind).cache
+	w.mu.Unlock()
+	if l != nil {
+		resource, err := l.resources.find(types.NamespacedName{Namespace: of.Namespace, Name: of.Name})
+		if err == nil && resource != nil && resource.UID == uid {
+			return true
+		}
+	}
+	for _, r := range w.runningKinds() {
+		if _, found := r.reconciler.Find(uid); found {
+			return true
+		}
+	}
+	return false
 }

@@ -79,7 +79,7 @@ func TestOthersAreNotWoken(t *testing.T) {
 	q := priorityqueue.New[ctrl.Request]("things")
 	defer q.ShutDown()
 	r.queue.Store(&q)
-	o.state(webs).controller = r
+	o.stateOf(webs).controller = r
 	woken := func() int { return reflect.ValueOf(r.reconciler).Elem().FieldByName("eventAt").Len() }
 	for _, of := range []api.Owner{
 		{Kind: webs, Namespace: "served", Name: "gone"}, {Kind: webs, Namespace: "elsewhere", Name: "ours"},

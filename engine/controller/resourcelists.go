@@ -5,30 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 )
-
-// knows reports whether a resource is among those that are served here: the one of
-// this name with this uid, or one of this uid that was served already.
-func (w *wakeUps) knows(of api.Owner, uid types.UID) bool {
-	w.mu.Lock()
-	l := w.seen(of.Kind).cache
-	w.mu.Unlock()
-	if l != nil {
-		resource, err := l.resources.find(types.NamespacedName{Namespace: of.Namespace, Name: of.Name})
-		if err == nil && resource != nil && resource.UID == uid {
-			return true
-		}
-	}
-	for _, r := range w.running() {
-		if _, found := r.reconciler.Find(uid); found {
-			return true
-		}
-	}
-	return false
-}
 
 // Watches of children wait for the lists of resources: for ownersLimit, and for slowLimit
 // as long as resources are being listed and nothing is wrong with that. They do not wait
@@ -56,18 +34,18 @@ func (l *resourceLists) awaitOwners(ctx context.Context) <-chan struct{} {
 // awaitLists waits until resources are listed, but not for those that cannot be.
 func (l *resourceLists) awaitLists(ctx context.Context, areListed func() bool) {
 	began := time.Now()
-	_ = until(ctx, func() bool { return l.isWaitOver(began, areListed) })
+	_ = pollUntil(ctx, func() bool { return l.isWaitOver(began, areListed) })
 }
 
 // isWaitOver reports whether resources are listed, or have been waited for long enough.
 func (l *resourceLists) isWaitOver(began time.Time, areListed func() bool) bool {
 	waited := time.Since(began)
-	return areListed() || waited > slowLimit || waited > ownersLimit && !l.lists()
+	return areListed() || waited > slowLimit || waited > ownersLimit && !l.isListing()
 }
 
-// lists reports whether resources of a kind are being listed, and nothing is known to be
+// isListing reports whether resources of a kind are being listed, and nothing is known to be
 // wrong with that.
-func (l *resourceLists) lists() bool {
+func (l *resourceLists) isListing() bool {
 	return slices.ContainsFunc(l.resourceCaches(), func(c resourceCache) bool { return c.resources.lists() })
 }
 
@@ -78,9 +56,9 @@ func (l *resourceLists) ownersListed() bool {
 	var needed []string
 	l.mu.Lock()
 	areKnown := l.read && l.mapsRead && l.listed
-	for _, name := range l.named() {
+	for _, name := range l.kindsWithFolder() {
 		k := l.kinds[name]
-		isServed := k.crd != nil && established(k.crd) && k.elsewhere == "" && !share.IsElsewhere(name)
+		isServed := k.crd != nil && isEstablished(k.crd) && k.elsewhere == "" && !share.IsElsewhere(name)
 		if isServed && (k.cache != nil || k.unsettled == "") { // a kind that could not be served is tried again
 			needed = append(needed, name)
 		}
@@ -94,14 +72,31 @@ func (l *resourceLists) ownersListed() bool {
 	return areKnown && len(needed) == 0
 }
 
-// resourceCaches returns the resource caches of all kinds.
-func (t *kindTable) resourceCaches() (all []resourceCache) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, k := range t.kinds {
-		if k.cache != nil {
-			all = append(all, *k.cache)
-		}
+// wakeWatches tries at once what could not be listed or watched: the API server answers again.
+func (l *resourceLists) wakeWatches() {
+	l.children.Wake()
+	l.reads.Wake()
+	for _, c := range l.resourceCaches() {
+		c.resources.wakeWatches()
 	}
-	return all
+}
+
+// chooseResources lists the resources of a share. What is known stays known until then.
+func (l *resourceLists) chooseResources(share replicas.Share) {
+	for _, c := range l.resourceCaches() {
+		c.resources.choose(choice{share.Part(c.name), c.epoch})
+	}
+}
+
+// hasListedResources reports whether the resources are listed that were chosen last.
+func (l *resourceLists) hasListedResources() bool {
+	return !slices.ContainsFunc(l.resourceCaches(), func(c resourceCache) bool { return !c.resources.have() })
+}
+
+// hasListed reports whether the resources of a kind are listed that this replica serves.
+func (l *resourceLists) hasListed(name string) bool {
+	share := l.inFlight.currentShare()
+	return slices.ContainsFunc(l.resourceCaches(), func(c resourceCache) bool {
+		return c.name == name && c.resources.chose(choice{share.Part(name), c.epoch})
+	})
 }

@@ -13,9 +13,7 @@ import (
 	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
-	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
-	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
@@ -70,7 +68,7 @@ func (w *apiWatcher) crdsListed() {
 	w.mu.Lock()
 	w.listed = true
 	w.mu.Unlock()
-	for _, name := range w.known() {
+	for _, name := range w.knownKinds() {
 		w.names.Add(name)
 	}
 }
@@ -94,7 +92,7 @@ func (w *apiWatcher) crdCame(old, now any) {
 	}
 	before, _ := old.(*apiextensionsv1.CustomResourceDefinition)
 	w.mu.Lock()
-	w.state(crd.Name).crd = crd
+	w.stateOf(crd.Name).crd = crd
 	w.mu.Unlock()
 	if w.apis.definitions.put(before, crd) {
 		select {
@@ -102,7 +100,7 @@ func (w *apiWatcher) crdCame(old, now any) {
 		default:
 		}
 	}
-	if before == nil || before.Generation != crd.Generation || before.UID != crd.UID || established(before) != established(crd) ||
+	if before == nil || before.Generation != crd.Generation || before.UID != crd.UID || isEstablished(before) != isEstablished(crd) ||
 		(before.DeletionTimestamp == nil) != (crd.DeletionTimestamp == nil) {
 		w.apis.discovery.Trigger()
 		w.names.Add(crd.Name)
@@ -111,9 +109,9 @@ func (w *apiWatcher) crdCame(old, now any) {
 		return
 	}
 	if before.Generation != crd.Generation {
-		w.renew(crd)
+		w.renewWatches(crd)
 	}
-	if w.decided(before) != w.decided(crd) {
+	if w.decisiveAnnotations(before) != w.decisiveAnnotations(crd) {
 		w.names.Add(crd.Name)
 	}
 	if r := w.kindController(crd.Name); r != nil && before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] {
@@ -121,11 +119,11 @@ func (w *apiWatcher) crdCame(old, now any) {
 	}
 }
 
-// renew watches all objects of a CRD that changed again at once: its resources, children
+// renewWatches watches all objects of a CRD that changed again at once: its resources, children
 // and what is read. The API server ends the watches of a CRD that changed.
-func (w *apiWatcher) renew(crd *apiextensionsv1.CustomResourceDefinition) {
+func (w *apiWatcher) renewWatches(crd *apiextensionsv1.CustomResourceDefinition) {
 	w.mu.Lock()
-	c := w.seen(crd.Name).cache
+	c := w.readState(crd.Name).cache
 	w.mu.Unlock()
 	if c != nil {
 		c.resources.renew()
@@ -137,9 +135,9 @@ func (w *apiWatcher) renew(crd *apiextensionsv1.CustomResourceDefinition) {
 // syncedBy are the annotations of a CRD that decide how its kind is served.
 var syncedBy = []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds, api.AnnotationOperator, api.AnnotationPaused}
 
-// decided tells apart what the annotations of a CRD say of how its kind is to be
+// decisiveAnnotations tells apart what the annotations of a CRD say of how its kind is to be
 // served here.
-func (w *apiWatcher) decided(crd *apiextensionsv1.CustomResourceDefinition) string {
+func (w *apiWatcher) decisiveAnnotations(crd *apiextensionsv1.CustomResourceDefinition) string {
 	mine := w.shardOf(crd)
 	keys := append(slices.Clone(syncedBy), mine.Key(api.AnnotationApproved), mine.Key(api.AnnotationRollback),
 		mine.Key(api.AnnotationRolledOut), mine.Key(api.AnnotationRollout), mine.Key(api.AnnotationLeaving))
@@ -162,7 +160,7 @@ func (w *apiWatcher) crdWent(gone any) {
 		return
 	}
 	w.mu.Lock()
-	k := w.state(crd.Name)
+	k := w.stateOf(crd.Name)
 	k.crd, k.answer = nil, nil
 	w.mu.Unlock()
 	w.apis.definitions.drop(crd)
@@ -170,25 +168,9 @@ func (w *apiWatcher) crdWent(gone any) {
 	w.names.Add(crd.Name)
 }
 
-// shown is what the cluster serves, and what its CRDs promise besides.
-func (a *apiCatalog) shown() *cluster.Served { return a.definitions.promising(a.discovery.Served()) }
-
-// served is what the cluster serves, without the kinds whose CRD is going.
-func (a *apiCatalog) served() *cluster.Served { return a.definitions.staying(a.discovery.Served()) }
-
-// apis are the kinds that there are in the cluster, as far as is known.
-func (a *apiCatalog) apis() observe.APIs {
-	return observe.APIs{Served: a.discovery.Served(), Defined: a.defined}
-}
-
-// resource is how the cluster serves a kind, also while its CRD goes.
-func (a *apiCatalog) resource(gvk schema.GroupVersionKind) (live.Resource, bool) {
-	return a.discovery.Served().Resource(gvk)
-}
-
-// established reports whether the API server serves a CRD's resources. It does so
+// isEstablished reports whether the API server serves a CRD's resources. It does so
 // while the CRD goes, until the last of them is gone.
-func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
+func isEstablished(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	return slices.ContainsFunc(crd.Status.Conditions, func(c apiextensionsv1.CustomResourceDefinitionCondition) bool {
 		return c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue
 	})
@@ -198,13 +180,13 @@ func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
 // or no longer promises. It begins to watch children once it is known whose they may be.
 func (w *apiWatcher) followDiscovery(ctx context.Context) error {
 	changed, owners := w.apis.discovery.Subscribe(), w.lists.awaitOwners(ctx)
-	shown, served := w.apis.shown(), w.apis.served()
+	shown, served := w.apis.promisedKinds(), w.apis.servedKinds()
 	dependsOn := func(*kindController) bool { return true }
 	for {
 		if owners == nil {
-			w.children.Served(w.apis.shown)
+			w.children.Served(w.apis.promisedKinds)
 		}
-		w.reads.Served(w.apis.shown)
+		w.reads.Served(w.apis.promisedKinds)
 		w.enqueueDependents(dependsOn)
 		select {
 		case <-ctx.Done():
@@ -214,7 +196,7 @@ func (w *apiWatcher) followDiscovery(ctx context.Context) error {
 		case <-owners:
 			owners = nil
 		}
-		nowShown, nowServed := w.apis.shown(), w.apis.served()
+		nowShown, nowServed := w.apis.promisedKinds(), w.apis.servedKinds()
 		asShown, asServed := shown.ChangesTo(nowShown), served.ChangesTo(nowServed)
 		shown, served = nowShown, nowServed
 		dependsOn = func(r *kindController) bool {
@@ -226,9 +208,9 @@ func (w *apiWatcher) followDiscovery(ctx context.Context) error {
 // enqueueDependents enqueues the kinds that depend on what has changed, with their resources, and
 // all that are not served as they should be.
 func (w *apiWatcher) enqueueDependents(dependsOn func(*kindController) bool) {
-	for _, name := range w.known() {
+	for _, name := range w.knownKinds() {
 		w.mu.Lock()
-		k := w.seen(name)
+		k := w.readState(name)
 		w.mu.Unlock()
 		switch r := k.controller; {
 		case r != nil && dependsOn(r):
@@ -245,45 +227,3 @@ func (r *kindController) dependsOn(matches func(schema.GroupKind) bool) bool {
 	return matches(r.gvk.GroupKind()) ||
 		slices.ContainsFunc(r.versions.listVersions(), func(v *observe.Version) bool { return v.DependsOn(matches) })
 }
-
-// known lists the kinds that have a folder or run, or had children, or that the division
-// of resources names.
-func (t *kindTable) known() []string {
-	divided := t.inFlight.currentShare().ExclusiveKinds()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	names := t.those(func(k *kindState) bool { return k.named() || k.controller != nil || k.crd != nil && hasRecord(k.crd) })
-	names = append(names, divided...)
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// kindController is the kind of that name at work, or nil.
-func (t *kindTable) kindController(name string) *kindController {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.seen(name).controller
-}
-
-// running are all kinds at work.
-func (t *kindTable) running() []*kindController {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var all []*kindController
-	for _, k := range t.kinds {
-		if k.controller != nil {
-			all = append(all, k.controller)
-		}
-	}
-	return all
-}
-
-// declaresConditions reports whether the CRD of a kind of child declares
-// status.conditions.
-func (a *apiCatalog) declaresConditions(gk schema.GroupKind) bool {
-	crd := a.definitions.of(gk)
-	return crd != nil && observe.DeclaresConditions(crd)
-}
-
-// defined reports whether a CRD defines a kind, be it served just now or not.
-func (a *apiCatalog) defined(gk schema.GroupKind) bool { return a.definitions.of(gk) != nil }

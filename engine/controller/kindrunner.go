@@ -56,9 +56,9 @@ type kindController struct {
 	begun  atomic.Bool // whether resources and their children were known once
 }
 
-// want declares what all versions of a kind need watched, once it is known whose children
+// declareNeeds declares what all versions of a kind need watched, once it is known whose children
 // there may be.
-func (r *kindController) want() {
+func (r *kindController) declareNeeds() {
 	if r.wants.Load() {
 		versions := r.versions.listVersions()
 		r.o.children.Want(r.name, versions.childKinds())
@@ -66,8 +66,8 @@ func (r *kindController) want() {
 	}
 }
 
-// listed reports whether the resources are known that may be.
-func (r *kindController) listed() bool { return r.resources.listed() }
+// hasListed reports whether the resources are known that may be.
+func (r *kindController) hasListed() bool { return r.resources.listed() }
 
 // start starts the kind of a CRD.
 func (k *kindRunner) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition,
@@ -79,7 +79,7 @@ func (k *kindRunner) start(ctx context.Context, gvk apischema.GroupVersionKind, 
 	}
 	r := &kindController{o: k.kindTable, name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: versions,
 		parallel: k.options.Workers, done: make(chan struct{})}
-	cluster := k.cluster()
+	cluster := k.newCluster()
 	cluster.Shard = mine
 	r.reconciler = reconcile.New(name, gvk, l.resources, cluster)
 	r.reconciler.Follow(versions.chooseVersion, versions.recordServed)
@@ -87,30 +87,30 @@ func (k *kindRunner) start(ctx context.Context, gvk apischema.GroupVersionKind, 
 	if k.membership.stoodBy.Load() && !k.dividesResources() {
 		r.reconciler.TookOver(time.Unix(0, k.membership.leadsSince.Load()))
 	}
-	c, err := k.controller(ctx, r)
+	c, err := k.newController(ctx, r)
 	if err != nil {
 		return fmt.Errorf("starting kind %s: %w", name, err)
 	}
 	ctx, r.cancel = context.WithCancel(ctx)
 	k.mu.Lock()
-	state := k.state(name)
+	state := k.stateOf(name)
 	state.controller, state.wasServed = r, true
 	k.mu.Unlock()
 	r.reconciler.Begin()
 	k.shareChanged()
 	log.FromContext(ctx).Info("kind starts", "kind", name, "version", gvk.Version)
-	go k.work(ctx, r, c)
+	go k.runKind(ctx, r, c)
 	return nil
 }
 
-// cluster is what every kind needs of the cluster.
-func (k *kindRunner) cluster() reconcile.Cluster {
+// newCluster is what every kind needs of the cluster.
+func (k *kindRunner) newCluster() reconcile.Cluster {
 	return reconcile.Cluster{
-		Resource: k.apis.resource, Writer: k.writer, Events: k.mgr.GetEventRecorder("jacquard"),
+		Resource: k.apis.findResource, Writer: k.writer, Events: k.mgr.GetEventRecorder("jacquard"),
 		ReadOnly: k.options.ReadOnly, AllEvents: k.options.AllEvents,
 		Caches: observe.Caches{
-			Children: k.children, Reads: k.reads, Served: k.apis.served, DeclaresConditions: k.apis.declaresConditions, Defined: k.apis.defined,
-			CRD: k.crd, Namespaces: k.options.Namespaces,
+			Children: k.children, Reads: k.reads, Served: k.apis.servedKinds, DeclaresConditions: k.apis.declaresConditions, Defined: k.apis.isDefined,
+			CRD: k.latestCRD, Namespaces: k.options.Namespaces,
 		},
 	}
 }
@@ -119,14 +119,14 @@ func (k *kindRunner) cluster() reconcile.Cluster {
 // cache tries again by itself.
 const asLongAsItTakes = 10 * 365 * 24 * time.Hour
 
-// controller makes the queue and workers of a kind.
-func (k *kindRunner) controller(ctx context.Context, r *kindController) (controller.Controller, error) {
+// newController makes the queue and workers of a kind.
+func (k *kindRunner) newController(ctx context.Context, r *kindController) (controller.Controller, error) {
 	c, err := controller.NewTypedUnmanaged(r.name, controller.TypedOptions[ctrl.Request]{
 		Reconciler: gate{k.kindTable, r}, MaxConcurrentReconciles: k.options.Workers,
 		CacheSyncTimeout:   asLongAsItTakes,
-		SkipNameValidation: ptr.To(true), Logger: k.mgr.GetLogger(), LogConstructor: k.logger(r.name),
+		SkipNameValidation: ptr.To(true), Logger: k.mgr.GetLogger(), LogConstructor: k.newLogger(r.name),
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[ctrl.Request](50*time.Millisecond, time.Minute),
-		NewQueue:    k.queue,
+		NewQueue:    k.newQueue,
 	})
 	if err != nil {
 		return nil, err
@@ -158,8 +158,8 @@ type feeding struct {
 // String returns the name.
 func (f feeding) String() string { return f.name }
 
-// logger makes the log of a kind name it, and the resource that is served.
-func (k *kindRunner) logger(kind string) func(*ctrl.Request) logr.Logger {
+// newLogger makes the log of a kind name it, and the resource that is served.
+func (k *kindRunner) newLogger(kind string) func(*ctrl.Request) logr.Logger {
 	l := k.mgr.GetLogger().WithValues("kind", kind)
 	return func(req *ctrl.Request) logr.Logger {
 		if req == nil {
@@ -169,24 +169,24 @@ func (k *kindRunner) logger(kind string) func(*ctrl.Request) logr.Logger {
 	}
 }
 
-// queue is controller-runtime's own, but for its metrics, which stay when the
+// newQueue is controller-runtime's own, but for its metrics, which stay when the
 // kind goes.
-func (k *kindRunner) queue(kind string, limiter workqueue.TypedRateLimiter[ctrl.Request]) workqueue.TypedRateLimitingInterface[ctrl.Request] {
+func (k *kindRunner) newQueue(kind string, limiter workqueue.TypedRateLimiter[ctrl.Request]) workqueue.TypedRateLimitingInterface[ctrl.Request] {
 	return priorityqueue.New(kind, func(p *priorityqueue.Opts[ctrl.Request]) {
-		p.RateLimiter, p.Log, p.MetricProvider = limiter, k.logger(kind)(nil), metrics.Queues{}
+		p.RateLimiter, p.Log, p.MetricProvider = limiter, k.newLogger(kind)(nil), metrics.Queues{}
 	})
 }
 
-// work runs a kind until it is stopped. Resources are served once it is known
+// runKind runs a kind until it is stopped. Resources are served once it is known
 // which children there are, or why that cannot be known.
-func (k *kindRunner) work(ctx context.Context, r *kindController, c controller.Controller) {
+func (k *kindRunner) runKind(ctx context.Context, r *kindController, c controller.Controller) {
 	defer close(r.done)
 	var beside sync.WaitGroup
-	_ = until(ctx, func() bool { return !r.resources.lists() })
+	_ = pollUntil(ctx, func() bool { return !r.resources.lists() })
 	r.wants.Store(true)
-	r.want()
+	r.declareNeeds()
 	k.names.Add(r.name) // whose pass counts what cannot be watched
-	if until(ctx, r.listed) == nil && k.awaitChildren(ctx, r) == nil {
+	if pollUntil(ctx, r.hasListed) == nil && k.awaitChildren(ctx, r) == nil {
 		r.begun.Store(true)
 		k.names.Add(r.name) // whose rollout can advance now
 		beside.Go(func() { k.resyncLoop(ctx, r) })
@@ -200,11 +200,11 @@ func (k *kindRunner) work(ctx context.Context, r *kindController, c controller.C
 // awaitChildren returns when every kind of child has been listed or is in
 // trouble, so that no status is written that only says "not known yet".
 func (k *kindRunner) awaitChildren(ctx context.Context, r *kindController) error {
-	return until(ctx, func() bool { return !r.versions.listVersions().isPending(k.cluster().Caches) })
+	return pollUntil(ctx, func() bool { return !r.versions.listVersions().isPending(k.newCluster().Caches) })
 }
 
-// until waits until something is so.
-func until(ctx context.Context, is func() bool) error {
+// pollUntil waits until something is so.
+func pollUntil(ctx context.Context, is func() bool) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !is() {
@@ -229,17 +229,17 @@ func (k *kindRunner) resyncLoop(ctx context.Context, r *kindController) {
 			return
 		case <-timer.C:
 		}
-		k.resync(ctx, r)
+		k.resyncKind(ctx, r)
 		k.mu.Lock()
-		k.state(r.name).kept = nil // whether revisions are still stored is looked at again
+		k.stateOf(r.name).kept = nil // whether revisions are still stored is looked at again
 		k.mu.Unlock()
 		k.names.Add(r.name)
 	}
 }
 
-// resync looks at all that a kind makes and reads. A panic ends the look at one
+// resyncKind looks at all that a kind makes and reads. A panic ends the look at one
 // kind of object.
-func (k *kindRunner) resync(ctx context.Context, r *kindController) {
+func (k *kindRunner) resyncKind(ctx context.Context, r *kindController) {
 	look := func(doing string, at func() error) {
 		if err := reconcile.Guard(r.name, doing, at); err != nil && ctx.Err() == nil {
 			log.FromContext(ctx).Error(err, "not looked at", "kind", r.name)
@@ -256,7 +256,7 @@ func (k *kindRunner) resync(ctx context.Context, r *kindController) {
 // stop ends a kind; its resources and their children stay as they are.
 func (k *kindRunner) stop(name string) {
 	k.stopWorkers(name)
-	k.lists.unlist(name)
+	k.lists.stopListing(name)
 	k.children.Want(name, nil)
 	k.reads.Want(name, nil)
 }
@@ -264,9 +264,9 @@ func (k *kindRunner) stop(name string) {
 // stopWorkers ends what serves a kind. What is known of it stays known.
 func (k *kindRunner) stopWorkers(name string) {
 	k.mu.Lock()
-	r := k.seen(name).controller
+	r := k.readState(name).controller
 	if r != nil {
-		k.state(name).controller = nil
+		k.stateOf(name).controller = nil
 	}
 	k.mu.Unlock()
 	if r == nil {
@@ -281,4 +281,23 @@ func (r *kindController) stop() {
 	r.cancel()
 	<-r.done
 	metrics.Kind(r.name).End()
+}
+
+// stopUnserved stops a kind that this installation no longer serves, and returns it to the other
+// replicas.
+func (k *kindRunner) stopUnserved(name string) {
+	k.stop(name)
+	if k.dividesResources() && k.isLeading() {
+		k.membership.member.SetExclusive(name, false)
+	}
+}
+
+// stopOutdated stops a kind whose CRD is another one, or which is served in another version of it,
+// and returns what is left to serve it, or nil.
+func (k *kindRunner) stopOutdated(p *kindPass, gvk apischema.GroupVersionKind) *kindController {
+	if r := p.running; r != nil && (r.crdUID != p.definition.UID || r.gvk != gvk) {
+		k.stop(p.name)
+		return nil
+	}
+	return p.running
 }

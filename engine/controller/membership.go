@@ -13,6 +13,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
@@ -21,13 +22,6 @@ import (
 // dividesResources reports whether replicas divide the resources. Those that are read-only do not: they
 // record nothing that followers could go by, and one of them counts everything.
 func (o Options) dividesResources() bool { return o.Buckets > 0 && o.elects() && !o.ReadOnly }
-
-// dividesResources reports whether the replicas of this installation divide its resources. Otherwise one
-// of them serves all.
-func (t *kindTable) dividesResources() bool { return t.options.dividesResources() }
-
-// isLeading reports whether this process does what is done once for the installation.
-func (t *kindTable) isLeading() bool { return t.inFlight.currentShare().Leads }
 
 // newReplicaLock returns the Lease of one replica. Each renewal reports how the replica is.
 func (o Options) newReplicaLock(election *rest.Config, report, seen func() string) (*replicas.Lock, error) {
@@ -84,9 +78,9 @@ func (m *membership) reportReplica() string {
 	share := m.inFlight.currentShare()
 	r := heartbeat.Replica{Program: m.options.Version, Pod: host}
 	m.mu.Lock()
-	r.Unable = m.those(func(k *kindState) bool { return k.unable })
+	r.Unable = m.kindsWhere(func(k *kindState) bool { return k.unable })
 	m.mu.Unlock()
-	for _, k := range m.running() {
+	for _, k := range m.runningKinds() {
 		for _, resource := range k.resources.all() {
 			if share.Serves(k.name, resource.UID) {
 				r.Resources++
@@ -143,4 +137,18 @@ func (m *membership) recordUnable(reports map[string]string) {
 			m.names.Add(name)
 		}
 	}
+}
+
+// currentRole returns the role of this process in its installation.
+func (m *membership) currentRole() kinds.Role {
+	share := m.inFlight.currentShare()
+	switch {
+	case !m.dividesResources() && !share.Leads:
+		return kinds.Candidate
+	case share.Leads:
+		return kinds.Leader
+	case share.IsNothing():
+		return kinds.Unassigned
+	}
+	return kinds.Follower
 }
