@@ -11,10 +11,14 @@ import (
 )
 
 // promisedKinds is what the cluster serves, and what its CRDs promise besides.
-func (a *apiCatalog) promisedKinds() *cluster.Served { return a.definitions.promising(a.discovery.Served()) }
+func (a *apiCatalog) promisedKinds() *cluster.Served {
+	return a.definitions.promising(a.discovery.Served())
+}
 
 // servedKinds is what the cluster serves, without the kinds whose CRD is going.
-func (a *apiCatalog) servedKinds() *cluster.Served { return a.definitions.staying(a.discovery.Served()) }
+func (a *apiCatalog) servedKinds() *cluster.Served {
+	return a.definitions.staying(a.discovery.Served())
+}
 
 // knownAPIs are the kinds that there are in the cluster, as far as is known.
 func (a *apiCatalog) knownAPIs() observe.APIs {
