@@ -20,7 +20,7 @@ import (
 // replicas before it left in its Lease.
 func TestLeftOverDivision(t *testing.T) {
 	const lease = "{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: jacquard.dev, namespace: default}, spec: {holderIdentity: HOLDER, leaseDurationSeconds: 60}}"
-	const left = `{"bounds":["0000000000000000"],"owners":["pod-gone"],"leader":"pod-gone"}`
+	const left = `{"owners":["pod-gone"],"leader":"pod-gone"}`
 	for holder, c := range map[string]struct{ status, eject string }{
 		"pod-1_uid": {"leader: pod-1_uid", "operator default/jacquard serves it"},
 		"replicas":  {"no operator runs", "deleted"},
@@ -69,7 +69,7 @@ func TestLeaderOfReplicas(t *testing.T) {
 	now := time.Now().UTC()
 	for name, annotation := range map[string]string{
 		"jacquard-report": `{"version":"v1","identity":"default/jacquard","lease":"jacquard.dev","leaseNamespace":"default","kinds":[]}`,
-		"jacquard.dev":    `{"bounds":["0000000000000000"],"owners":["pod-1"],"leader":"pod-1"}`,
+		"jacquard.dev":    `{"owners":["pod-1"],"leader":"pod-1"}`,
 		"pod-1":           `{}`,
 	} {
 		lease := object(t, "{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {namespace: default}}")
