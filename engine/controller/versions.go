@@ -100,17 +100,17 @@ func (c *kindVersions) adoptVersions(d kinds.Desired, record rollout.Record, ver
 	if !slices.Equal(record.Passed, recorded.Passed) {
 		c.recovered = nil
 	}
+	mayMove := recorded.Target() != record.Target() // what marks children must be on record
 	switch {
 	case !d.IsRollingOut():
 		c.rollout, c.earlier = nil, nil
-		return isNew || before[len(before)-1].version != target.version
+		return isNew || mayMove || before[len(before)-1].version != target.version
 	case c.rollout == nil || isNew:
 		c.beginRollout(before, d, now)
 	case wasPaused && !d.Paused:
 		c.rollout.RestartDeadline(now)
 	}
 	c.rollout.Halt(d.Halted, now)
-	mayMove := recorded.Target() != record.Target() // what marks children must be on record
 	return mayMove || !isNew && !slices.EqualFunc(before, versions, func(a, b servedVersion) bool { return a.version == b.version })
 }
 
