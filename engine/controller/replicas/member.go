@@ -174,7 +174,10 @@ func (m *Member) replicaLeases() (all []*coordinationv1.Lease) {
 // known of who serves what.
 func (m *Member) Run(ctx context.Context, self string) error {
 	m.self = self
-	defer m.stopServing()
+	defer func() {
+		m.served = Share{}
+		m.options.Serve(Share{})
+	}()
 	informer := cache.NewSharedIndexInformer(cluster.InformerSource(m.source()), &coordinationv1.Lease{}, 0, nil)
 	m.leases, m.synced = informer.GetStore(), informer.HasSynced
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -199,12 +202,6 @@ func (m *Member) Run(ctx context.Context, self string) error {
 		case <-every.C:
 		}
 	}
-}
-
-// stopServing serves nothing from now on.
-func (m *Member) stopServing() {
-	m.served = Share{}
-	m.options.Serve(Share{})
 }
 
 // source lists and watches the Leases of the installation.
