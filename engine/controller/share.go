@@ -19,9 +19,6 @@ import (
 // begun. What it serves in addition is reconciled once it is known.
 func (f *shareFollower) takeShare(share replicas.Share) {
 	before := f.inFlight.currentShare()
-	f.inFlight.setShare(share)
-	metrics.Leads(share.Leads)
-	metrics.Buckets(len(share.Buckets()))
 	f.mu.Lock()
 	for name, k := range f.kinds {
 		// Others may have rolled out a folder meanwhile.
@@ -38,6 +35,9 @@ func (f *shareFollower) takeShare(share replicas.Share) {
 		}
 	}
 	f.mu.Unlock()
+	f.inFlight.setShare(share) // last, since followShare chooses by what was changed above
+	metrics.Leads(share.Leads)
+	metrics.Buckets(len(share.Buckets()))
 	f.shareChanged()
 }
 
