@@ -2,7 +2,6 @@ package controller
 
 import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/kind"
@@ -49,7 +48,7 @@ func (a *apiCatalog) placeKind(k *kind.Kind) (*kind.Kind, error) {
 }
 
 // scopeOf reports whether a kind that is not built in lives in no namespace.
-func (a *apiCatalog) scopeOf(gvk apischema.GroupVersionKind) (clusterScoped, known bool) {
+func (a *apiCatalog) scopeOf(gvk schema.GroupVersionKind) (clusterScoped, known bool) {
 	served, found := a.discovery.Served().Resource(gvk)
 	return found && !served.Namespaced, found
 }

@@ -109,7 +109,8 @@ func (k *kindRunner) newCluster() reconcile.Cluster {
 		Resource: k.apis.findResource, Writer: k.writer, Events: k.mgr.GetEventRecorder("jacquard"),
 		ReadOnly: k.options.ReadOnly, AllEvents: k.options.AllEvents,
 		Caches: observe.Caches{
-			Children: k.children, Reads: k.reads, Served: k.apis.servedKinds, DeclaresConditions: k.apis.declaresConditions, Defined: k.apis.isDefined,
+			Children: k.children, Reads: k.reads, Served: k.apis.servedKinds,
+			DeclaresConditions: k.apis.declaresConditions, Defined: k.apis.isDefined,
 			CRD: k.latestCRD, Namespaces: k.options.Namespaces,
 		},
 	}
@@ -171,7 +172,8 @@ func (k *kindRunner) newLogger(kind string) func(*ctrl.Request) logr.Logger {
 
 // newQueue is controller-runtime's own, but for its metrics, which stay when the
 // kind goes.
-func (k *kindRunner) newQueue(kind string, limiter workqueue.TypedRateLimiter[ctrl.Request]) workqueue.TypedRateLimitingInterface[ctrl.Request] {
+func (k *kindRunner) newQueue(kind string, limiter workqueue.TypedRateLimiter[ctrl.Request],
+) workqueue.TypedRateLimitingInterface[ctrl.Request] {
 	return priorityqueue.New(kind, func(p *priorityqueue.Opts[ctrl.Request]) {
 		p.RateLimiter, p.Log, p.MetricProvider = limiter, k.newLogger(kind)(nil), metrics.Queues{}
 	})

@@ -135,8 +135,8 @@ func (o *Operator) connect(lead *leaseFence) error {
 		return err
 	}
 	o.children, err = cluster.NewChildren(cfg, cluster.ChildrenOptions{
-		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.wakeUps.childChanged, Known: o.wakeUps.isOwnerKnown, Part: o.share.childPart, Synced: o.wakeUps.kindSynced,
-		Troubled: o.wakeUps.kindSynced,
+		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.wakeUps.childChanged, Known: o.wakeUps.isOwnerKnown,
+		Part: o.share.childPart, Synced: o.wakeUps.kindSynced, Troubled: o.wakeUps.kindSynced,
 		Deleted:  func(l live.Object, version string) { o.reads.RecordDeletion(l, version) },
 		Panicked: watchPanicked,
 	})
@@ -144,8 +144,8 @@ func (o *Operator) connect(lead *leaseFence) error {
 		return err
 	}
 	o.reads, err = cluster.NewReads(cfg, cluster.ReadsOptions{
-		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.wakeUps.readChanged, PatchChanged: o.wakeUps.patchChanged, Synced: o.wakeUps.scopeSynced,
-		Troubled: o.wakeUps.scopeSynced,
+		HTTPClient: o.http, Namespaces: o.options.Namespaces, Changed: o.wakeUps.readChanged, PatchChanged: o.wakeUps.patchChanged,
+		Synced: o.wakeUps.scopeSynced, Troubled: o.wakeUps.scopeSynced,
 		Deleted:  func(l live.Object, version string) { o.children.RecordDeletion(l, version) },
 		Panicked: watchPanicked,
 	})
@@ -164,8 +164,8 @@ func (o *Operator) Run(ctx context.Context) error {
 	reader := roots.NewReader(o.clock, o.options.Roots)
 	o.sources.takeRoots(ctx, reader.Read())
 	watchRoots := func(ctx context.Context) error { return reader.Run(ctx, o.sources.takeRoots) }
-	for _, start := range []everywhere{o.children.Start, o.reads.Start, o.wakeUps.trimReads, o.apis.discovery.Run, o.watcher.watchAPIs, watchRoots, o.sources.watchMaps,
-		o.watcher.followDiscovery, o.share.followShare, o.manager.syncKinds} {
+	for _, start := range []everywhere{o.children.Start, o.reads.Start, o.wakeUps.trimReads, o.apis.discovery.Run, o.watcher.watchAPIs,
+		watchRoots, o.sources.watchMaps, o.watcher.followDiscovery, o.share.followShare, o.manager.syncKinds} {
 		if err := o.mgr.Add(start); err != nil {
 			return err
 		}
