@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -39,10 +38,6 @@ func NewDiscovery(cfg *rest.Config, httpClient *http.Client) (*Discovery, error)
 
 // Served returns the latest snapshot; an empty one before the first refresh.
 func (d *Discovery) Served() *Served { return d.served.Load() }
-
-// Mapper returns a RESTMapper that answers from the latest snapshot and never
-// sends a request.
-func (d *Discovery) Mapper() meta.RESTMapper { return latest{d} }
 
 // Subscribe returns a channel that is told after each refresh that changed
 // something. Tellings coalesce: read Served afterwards.

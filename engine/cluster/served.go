@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -22,7 +21,6 @@ type Served struct {
 	unknown   map[string]error
 	promised  map[schema.GroupVersionKind]bool // and not shown
 	groups    map[string]*restmapper.APIGroupResources
-	mapper    meta.RESTMapper
 }
 
 // Resource returns how this kind is served; false if it is not. Ask Doubt
@@ -142,15 +140,12 @@ func (s *Served) carry(prev *Served, gv schema.GroupVersion) {
 }
 
 func (s *Served) index() {
-	all := make([]*restmapper.APIGroupResources, 0, len(s.groups))
 	for _, name := range slices.Sorted(maps.Keys(s.groups)) {
 		g := s.groups[name]
-		all = append(all, g)
 		for _, v := range preferredFirst(g.Group) {
 			s.indexVersion(schema.GroupVersion{Group: name, Version: v}, g.VersionedResources[v])
 		}
 	}
-	s.mapper = restmapper.NewDiscoveryRESTMapper(all)
 }
 
 func (s *Served) indexVersion(gv schema.GroupVersion, resources []metav1.APIResource) {

@@ -135,17 +135,16 @@ func (o *Operator) probes() http.Handler {
 	})
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		keeps, others := o.findUnready()
-		if keeps != nil {
+		if err := o.Ready(); err != nil {
 			w.WriteHeader(http.StatusInternalServerError)
-			fmt.Fprintf(w, "not ready:\n%v\n", keeps)
+			fmt.Fprintf(w, "not ready:\n%v\n", err)
 		} else {
 			fmt.Fprintln(w, "ok")
 		}
 		if unlisted := o.troubles.allUnlisted(); unlisted != "" {
 			fmt.Fprintf(w, "cannot be listed or watched now, which keeps no other kind from being served:\n%s", unlisted)
 		}
-		if r.URL.Query().Has("verbose") && others != nil {
+		if _, others := o.findUnready(); others != nil && r.URL.Query().Has("verbose") {
 			fmt.Fprintf(w, "not loaded, which keeps nothing else from being served:\n%v\n", others)
 		}
 	})
