@@ -13,7 +13,6 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/liveview"
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
-	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
@@ -39,7 +38,7 @@ func (l *look) members(ctx context.Context, i *Installation, lease *unstructured
 	if !divided {
 		return
 	}
-	in := liveview.Range{Namespace: lease.GetNamespace(), Selector: api.LabelReplicas + "=" + shard.ID(i.Identity)}
+	in := liveview.Range{Namespace: lease.GetNamespace(), Selector: api.LabelReplicas + "=" + lease.GetLabels()[api.LabelReplicas]}
 	all, err := l.Objects(ctx, leases, in)
 	if err != nil {
 		l.unknown("the replicas of "+i.Identity, err)

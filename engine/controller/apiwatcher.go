@@ -13,6 +13,7 @@ import (
 	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
@@ -222,8 +223,14 @@ func (w *apiWatcher) enqueueDependents(dependsOn func(*kindController) bool) {
 	}
 }
 
-// dependsOn reports whether a version that serves resources depends on a kind that matches.
+// dependsOn reports whether a version that serves resources depends on a kind that matches, or what
+// is on record.
 func (r *kindController) dependsOn(matches func(schema.GroupKind) bool) bool {
+	var recorded []kinds.RecordedKind
+	if crd := r.o.latestCRD(r.name); crd != nil {
+		recorded = kinds.ReadKinds(crd)
+	}
 	return matches(r.gvk.GroupKind()) ||
+		slices.ContainsFunc(recorded, func(k kinds.RecordedKind) bool { return matches(k.GroupKind) }) ||
 		slices.ContainsFunc(r.versions.listVersions(), func(v *observe.Version) bool { return v.DependsOn(matches) })
 }

@@ -125,6 +125,6 @@ func (c versionChooser) recordOutcome(o rollout.Resource, came reconcile.Outcome
 	}
 	revision, _ := rollout.ParseRevision(came.Version.Revision) // a version without folder has none
 	c.rollout.Served(o, rollout.Outcome{Revision: revision, Ready: came.Ready, WouldBeReady: came.WouldBeReady,
-		Failed: came.Failed, Refused: came.Refused, Forbidden: came.Forbidden}, time.Now())
+		Failed: came.Failed, IsHeld: came.IsHeld, Refused: came.Refused, Forbidden: came.Forbidden}, time.Now())
 	return true
 }

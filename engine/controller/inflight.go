@@ -123,15 +123,15 @@ func (g gate) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, err
 	if resource == nil || err != nil { // it is forgotten, or asked for again
 		return g.r.reconciler.Reconcile(ctx, req)
 	}
-	if !g.r.isKnown(resource.UID) {
-		g.r.reconciler.ForgetEvent(req.NamespacedName)
-		return ctrl.Result{}, nil
-	}
 	ctx, end, ok := g.o.inFlight.beginReconcile(ctx, g.r.name, resource.UID)
 	if !ok {
 		g.r.reconciler.ForgetEvent(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	defer end()
+	if !g.r.isKnown(resource.UID) { // which no longer changes: the resource stays in the share until end
+		g.r.reconciler.ForgetEvent(req.NamespacedName)
+		return ctrl.Result{}, nil
+	}
 	return g.r.reconciler.Reconcile(ctx, req)
 }

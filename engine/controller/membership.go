@@ -39,9 +39,10 @@ func (o Options) newReplicaLock(election *rest.Config, report, seen func() strin
 // longestHost bounds the beginning of the name of a Lease.
 const longestHost = 240
 
-// leaseLabels returns the labels of the Leases of the installation.
+// leaseLabels returns the labels of the Leases of the installation. Replicas that divide by namespace
+// have another one: they would give buckets to these, which do not serve by that division.
 func (o Options) leaseLabels() map[string]string {
-	return map[string]string{api.LabelPartOf: api.PartOf, api.LabelReplicas: shard.ID(o.Identity)}
+	return map[string]string{api.LabelPartOf: api.PartOf, api.LabelReplicas: "uid-" + shard.ID(o.Identity)}
 }
 
 func (m *membership) newMember() (*replicas.Member, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
+	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
@@ -59,6 +60,7 @@ func (m *kindManager) observeKind(ctx context.Context, name string) *kindPass {
 	p.mine, p.history = m.shardOf(p.definition), m.revisions.newHistory(ctx, p.definition, seen.archives)
 	in.CRD = &kinds.CRD{Established: isEstablished(p.definition), Storage: storageVersion(p.definition)}
 	in.Record, in.Paused = kinds.ReadRecord(p.crd, p.mine), p.crd.GetAnnotations()[api.AnnotationPaused] == "true"
+	in.Approved = rollout.ParseApproval(p.crd.GetAnnotations()[p.mine.Key(api.AnnotationApproved)])
 	in.Record.IsStale = seen.unread && m.dividesResources()
 	p.observeClaim()
 	in.Exclusive = !m.dividesResources() || m.inFlight.currentShare().IsExclusive(name) && m.lists.hasListed(name)

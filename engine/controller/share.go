@@ -51,8 +51,8 @@ func (f *shareFollower) followShare(ctx context.Context) error {
 		share, version := f.inFlight.shareVersion()
 		if listed != version {
 			listed, changed = version, time.Now()
-			f.lists.chooseResources(share)
 		}
+		f.lists.chooseResources(share) // also in caches that were made while it changed
 		if known != listed && f.lists.isWaitOver(changed, f.lists.hasListedResources) {
 			known = listed
 			f.chooseChildren(share)

@@ -113,6 +113,9 @@ func (m *kindManager) syncKind(ctx context.Context, name string) (time.Duration,
 		return 0, err
 	}
 	m.reporter.reportDesired(ctx, p, d)
+	if p.running != nil {
+		m.troubles.countUnwatched(p.running)
+	}
 
 	// 1. Record first what must survive a crash. The event of the write leads back here, and
 	// then there is nothing left to write. If something undid the write, it is tried again later.

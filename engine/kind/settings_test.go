@@ -155,9 +155,8 @@ func TestClusterScopedOwner(t *testing.T) {
 		start +
 			"children: [{apiVersion: v1, kind: ConfigMap}]\n": "kind.yaml:3:12: App is cluster-scoped and has no namespace for ConfigMap: add namespaces: rendered, or a list of names\n" +
 			"a.yaml:2:1: App is cluster-scoped and so has no namespace for ConfigMap: write in kind.yaml, under children: - {apiVersion: v1, kind: ConfigMap, namespaces: rendered} (or a list of names)",
-		start: "a.yaml:2:1: App is cluster-scoped and so has no namespace for ConfigMap: write in kind.yaml, under children: - {apiVersion: v1, kind: ConfigMap, namespaces: rendered} (or a list of names)",
-		rule +
-			rule + "serviceAccountName: apps\n": "kind.yaml:4:21: serviceAccountName is an account of the resource's namespace, and App is cluster-scoped",
+		start:                               "a.yaml:2:1: App is cluster-scoped and so has no namespace for ConfigMap: write in kind.yaml, under children: - {apiVersion: v1, kind: ConfigMap, namespaces: rendered} (or a list of names)",
+		rule + "serviceAccountName: apps\n": "kind.yaml:4:21: serviceAccountName is an account of the resource's namespace, and App is cluster-scoped",
 	} {
 		_, err := compileFor(t, clusterDefinition, map[string]string{"kind.yaml": text, "a.yaml": head})
 		if want == "" {

@@ -48,6 +48,9 @@ type Outcome struct {
 	WouldBeReady bool
 	// Failed reports whether a child failed, so that the resource is stalled.
 	Failed bool
+	// IsHeld reports whether it is not Ready only since children are kept that are no longer
+	// rendered.
+	IsHeld bool
 	// Refused says which child the API refuses for its content, Forbidden which
 	// one it forbids, since a right is missing or admission denies it.
 	Refused, Forbidden string
@@ -101,6 +104,7 @@ func (t publisher) recordServed(ready bool, problems []status.Problem) {
 		t.found.requeueAfter(firstWait)
 	}
 	out.Failed = slices.ContainsFunc(problems, func(p status.Problem) bool { return p.Reason == api.ReasonChildFailed })
+	out.IsHeld = len(problems) > 0 && !slices.ContainsFunc(problems, func(p status.Problem) bool { return p.Reason != api.ReasonPruneHeld })
 	for _, p := range t.found.problems {
 		switch {
 		case isForbidden(p.Reason):

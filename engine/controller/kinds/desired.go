@@ -184,6 +184,8 @@ type Inputs struct {
 	// Running is true if the kind is being served, Paused if a person has paused it, and
 	// ReadOnly if nothing may be written.
 	Running, Paused, ReadOnly bool
+	// Approved is the approval on the CRD that has not been taken in yet.
+	Approved rollout.Approval
 	// StoresRevisions is false if revisions do not survive a restart.
 	StoresRevisions bool
 	// Version returns the revision with a digest, compiled for the present CRD. It comes from
@@ -361,8 +363,9 @@ func (in Inputs) decideLeader() Desired {
 // operator to roll it back.
 func (in Inputs) wantsRollback() bool {
 	record := in.Record.Rollout
+	isApproved := record.Stop != "" && in.Approved.Stop == record.Stop // which the rollout takes in next
 	return in.Role == Leader && !in.Paused && !in.ReadOnly && in.Record.Rollback == (rollout.Rollback{}) &&
-		record.State == rollout.Stopped && record.Reason.IsFailure() &&
+		record.State == rollout.Stopped && record.Reason.IsFailure() && !isApproved &&
 		in.Folder.Kind != nil && record.Target().Digest == in.Folder.Digest && in.Folder.Kind.Settings.Rollout.OnFailure == kind.OnFailureRollback
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync/atomic"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,6 +30,7 @@ type Lock struct {
 	report   func() string
 	seen     func() string
 	lease    *coordinationv1.Lease // as last read or written; nil before it was made
+	name     atomic.Value          // its name, for other goroutines
 	holds    bool                  // it was acquired, and has not been lost since
 }
 
@@ -43,12 +45,10 @@ func NewLock(leases coordinationclient.LeaseInterface, host string, labels map[s
 	return &Lock{leases: leases, prefix: host, identity: host + "_" + string(uuid.NewUUID()), labels: labels, report: report, seen: seen}
 }
 
-// Name is that of the Lease, once it was made.
+// Name returns the name of the Lease, or "" before it was made.
 func (l *Lock) Name() string {
-	if l.lease == nil {
-		return ""
-	}
-	return l.lease.Name
+	name, _ := l.name.Load().(string)
+	return name
 }
 
 // Identity is the holder of the Lease.
@@ -90,6 +90,7 @@ func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRec
 	answer, err := l.leases.Create(ctx, made, metav1.CreateOptions{})
 	if err == nil {
 		l.lease = answer
+		l.name.Store(answer.Name)
 	}
 	return err
 }

@@ -63,17 +63,18 @@ type Options struct {
 type Member struct {
 	options Options
 	looks   chan struct{}
+	left    chan struct{} // receives when Run has given away everything, or has ended
 
 	mu        locks.Mutex
 	exclusive map[string]bool // see view
 	status    Status
+	isRunning bool
+	isEnding  bool
 
-	// What follows belongs to the goroutine of Run, and to Leave when Run has ended.
+	// What follows belongs to the goroutine of Run.
 
-	leases   cache.Store
-	synced   func() bool
-	self     string // the name of this replica's Lease
-	isEnding bool
+	leases cache.Store
+	self   string // the name of this replica's Lease
 	// newest is the installation's Lease as it was seen last. pending is a change of it without
 	// an answer, and base what that would replace.
 	newest, base *coordinationv1.Lease
@@ -105,7 +106,7 @@ type observation struct {
 
 // NewMember returns a Member; Run makes it take part.
 func NewMember(options Options) *Member {
-	return &Member{options: options, looks: make(chan struct{}, 1), seen: map[string]observation{}, gone: map[string]bool{},
+	return &Member{options: options, looks: make(chan struct{}, 1), left: make(chan struct{}, 1), seen: map[string]observation{}, gone: map[string]bool{},
 		exclusive: map[string]bool{}}
 }
 
@@ -174,12 +175,15 @@ func (m *Member) replicaLeases() (all []*coordinationv1.Lease) {
 // known of who serves what.
 func (m *Member) Run(ctx context.Context, self string) error {
 	m.self = self
+	m.setRunning(true)
 	defer func() {
 		m.served = Share{}
 		m.options.Serve(Share{})
+		m.setRunning(false)
+		m.notifyLeft()
 	}()
 	informer := cache.NewSharedIndexInformer(cluster.InformerSource(m.source()), &coordinationv1.Lease{}, 0, nil)
-	m.leases, m.synced = informer.GetStore(), informer.HasSynced
+	m.leases = informer.GetStore()
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { m.Look() }, UpdateFunc: func(any, any) { m.Look() }, DeleteFunc: func(any) { m.Look() }})
 	if err != nil {
@@ -220,19 +224,35 @@ func (m *Member) source() cache.ListerWatcher {
 	}
 }
 
-// Leave gives away everything, once nothing is under way any more, or as far as it could
-// by the end of ctx. Run must have ended.
+// setRunning records whether Run takes part.
+func (m *Member) setRunning(is bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.isRunning = is
+}
+
+// notifyLeft lets Leave return.
+func (m *Member) notifyLeft() {
+	select {
+	case m.left <- struct{}{}:
+	default:
+	}
+}
+
+// Leave has Run give away everything once nothing is under way any more, and waits until it has, or
+// until ctx ends.
 func (m *Member) Leave(ctx context.Context) {
+	m.mu.Lock()
 	m.isEnding = true
-	for m.synced != nil && m.synced() && ctx.Err() == nil {
-		if err := m.look(ctx); err != nil || m.hasNothing() {
-			return
-		}
-		select {
-		case <-ctx.Done():
-		case <-m.looks:
-		case <-time.After(tick / 10):
-		}
+	isRunning := m.isRunning
+	m.mu.Unlock()
+	if !isRunning {
+		return
+	}
+	m.Look()
+	select {
+	case <-m.left:
+	case <-ctx.Done():
 	}
 }
 
@@ -246,7 +266,7 @@ func (m *Member) hasNothing() bool {
 }
 
 // look looks at the Leases once, and does what is this replica's to do.
-func (m *Member) look(ctx context.Context) error {
+func (m *Member) look(ctx context.Context) (err error) {
 	if err := m.see(ctx); err != nil {
 		return err
 	}
@@ -273,14 +293,16 @@ func (m *Member) look(ctx context.Context) error {
 		}
 	}
 	switch change := v.change(m.options.IsDrained()); {
-	case !isOurs && (m.isEnding || !m.free()):
-		return nil
+	case !isOurs && (v.isEnding || !m.free()):
 	case m.pending != nil:
-		return m.write(ctx, *m.pending)
-	case change != nil || !isOurs || !m.isEnding && (share.Leads && age >= renews || age >= renews*3/2):
-		return m.write(ctx, ptr.Deref(change, d))
+		err = m.write(ctx, *m.pending, v.isEnding)
+	case change != nil || !isOurs || !v.isEnding && (share.Leads && age >= renews || age >= renews*3/2):
+		err = m.write(ctx, ptr.Deref(change, d), v.isEnding)
 	}
-	return nil
+	if v.isEnding && m.hasNothing() {
+		m.notifyLeft()
+	}
+	return err
 }
 
 // see takes up the installation's Lease, from the cache or, while it is not labelled, from
@@ -371,11 +393,13 @@ func (m *Member) division() (d Division, isOurs bool) {
 
 // view returns what is known now. Leases that were not renewed in time are deleted.
 func (m *Member) view(ctx context.Context, d Division) view {
+	v := view{self: m.self, division: d, pending: m.pending, alive: map[string]bool{}, gone: maps.Clone(m.gone), buckets: m.options.Buckets}
 	m.mu.Lock()
-	exclusive := maps.Clone(m.exclusive)
+	if d.Leader != m.self { // what an earlier term decided is out of date
+		clear(m.exclusive)
+	}
+	v.exclusive, v.isEnding = maps.Clone(m.exclusive), m.isEnding
 	m.mu.Unlock()
-	v := view{self: m.self, division: d, pending: m.pending, alive: map[string]bool{}, gone: maps.Clone(m.gone), isEnding: m.isEnding,
-		exclusive: exclusive, buckets: m.options.Buckets}
 	present := d.Digest()
 	for _, l := range m.replicaLeases() {
 		if l.Name != m.self && (!m.expired(l) || !m.delete(ctx, l)) {
@@ -396,7 +420,7 @@ func (m *Member) delete(ctx context.Context, l *coordinationv1.Lease) bool {
 }
 
 // write writes a division into the installation's Lease, as it was seen.
-func (m *Member) write(ctx context.Context, d Division) error {
+func (m *Member) write(ctx context.Context, d Division, isEnding bool) error {
 	now := metav1.NewMicroTime(time.Now())
 	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: m.options.Name}}
 	if m.newest != nil {
@@ -409,7 +433,7 @@ func (m *Member) write(ctx context.Context, d Division) error {
 	seconds := int32(lasts / time.Second)
 	l.Spec = coordinationv1.LeaseSpec{HolderIdentity: ptr.To(Holder), LeaseDurationSeconds: &seconds, RenewTime: &now,
 		AcquireTime: l.Spec.AcquireTime, LeaseTransitions: l.Spec.LeaseTransitions}
-	if d.Leader == "" && !d.isOwned() && m.isEnding {
+	if d.Leader == "" && !d.isOwned() && isEnding {
 		l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = nil, ptr.To[int32](1)
 	}
 	m.base, m.pending = m.newest, &d

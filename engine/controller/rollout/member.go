@@ -67,6 +67,9 @@ type Outcome struct {
 	// if it is not Ready only since this reconciliation wrote. Failed is true if a child
 	// failed, so that the resource does not become ready by waiting.
 	Ready, WouldBeReady, Failed bool
+	// IsHeld is true if it is not ready only since children are kept that a person has to allow
+	// to be deleted.
+	IsHeld bool
 	// Refused describes a child whose content the API refuses, Forbidden one that the
 	// operator has no permission to write. They are empty if there is none.
 	Refused, Forbidden string
@@ -103,6 +106,8 @@ type member struct {
 	settled bool
 	// failed is true while a child has failed.
 	failed bool
+	// isHeld is true while it is not ready only since children are kept.
+	isHeld bool
 	// refused is true while the API refuses or forbids a child. forbidden is
 	// Outcome.Forbidden: since roles may still be on their way, the wave waits.
 	refused   bool
@@ -177,7 +182,7 @@ func (m *member) recordOutcome(out Outcome, now time.Time) (isAsReady bool) {
 	case m.readySince.IsZero():
 		m.readySince = now
 	}
-	m.failed = out.Failed
+	m.failed, m.isHeld = out.Failed, out.IsHeld
 	if m.WasRefused {
 		out.Refused, out.Forbidden = "", ""
 	}

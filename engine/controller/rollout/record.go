@@ -42,6 +42,9 @@ const (
 	Refused Reason = "Refused"
 	// NotReady: the resources of a wave did not become ready again in time.
 	NotReady Reason = "NotReady"
+	// PruneHeld: the same, but only since children are kept that no longer are rendered, until a
+	// person allows to delete them.
+	PruneHeld Reason = "PruneHeld"
 	// Paused: kind.yaml requires an approval after the wave.
 	Paused Reason = "Paused"
 	// RollbackFailed: a person rolled back, and the revision to return to cannot be used.
@@ -57,7 +60,7 @@ func (r Reason) IsFailure() bool { return r == NotReady || r == Refused }
 
 // MayApproveAllWaves reports whether an approval can cover later waves too. Deletions are
 // approved one by one, and a resource that cannot be rendered stays as it is anyway.
-func (r Reason) MayApproveAllWaves() bool { return r.IsFailure() || r == Paused }
+func (r Reason) MayApproveAllWaves() bool { return r.IsFailure() || r == PruneHeld || r == Paused }
 
 // A Record is the recorded state of a rollout, in an annotation of the kind's CRD. Together
 // with the marks on children, it is all that survives a restart.
@@ -239,13 +242,18 @@ func (r Record) WithRollback(back Rollback, before Record) Record {
 	if r.Rollback, r.Failed = back.Request, before.Failed; r.Failed.Digest != back.From && r.Failed.Digest != r.Target().Digest {
 		r.Failed = Failure{}
 	}
+	if r.State == Complete && r.Failed.Digest == r.Target().Digest { // it succeeded at last
+		r.Failed = Failure{}
+	}
 	return r
 }
 
 // RollBack returns the rollback by which the operator goes back to the base of a rollout that
-// failed, and the record with that failure.
+// failed, and the record with that failure. The rollout is no longer stopped: if a person ends the
+// rollback, it continues.
 func (r Record) RollBack() (Rollback, Record) {
 	r.Failed = Failure{Digest: r.Target().Digest, Message: r.Message}
+	r.State, r.Reason, r.Message, r.Stop, r.StoppedBy = Running, "", "", "", nil
 	return Rollback{To: r.Base().Digest, From: r.Failed.Digest, Request: byOperator}, r
 }
 

@@ -112,7 +112,7 @@ func TestFakeReplica(t *testing.T) {
 	f.awaitDivided(1)
 	fake := map[string]any{
 		"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{"name": "fake", "labels": map[string]string{
-			api.LabelPartOf: api.PartOf, api.LabelReplicas: shard.ID(f.identity())}},
+			api.LabelPartOf: api.PartOf, api.LabelReplicas: "uid-" + shard.ID(f.identity())}},
 		"spec": map[string]any{"holderIdentity": "nobody", "leaseDurationSeconds": 3600, "renewTime": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")},
 	}
 	text, err := json.Marshal(fake)

@@ -55,7 +55,7 @@ function Kind({ of, identity, live }) {
   const revisions = history.value?.revisions ?? []
   const now = revisions.map((r) => progress(r.serves)).find(Boolean)
   const stopped = of.approvable
-  const back = of.state === 'RolledBack' || revisions.some((r) => (r.serves ?? '').includes('rolled back'))
+  const back = of.state?.startsWith('RolledBack') || revisions.some((r) => (r.serves ?? '').includes('rolled back'))
   const target = { kind: name, identity }
   const done = () => {
     again()
