@@ -62,8 +62,8 @@ type Options struct {
 // A Member is one replica's part in the division.
 type Member struct {
 	options Options
-	looks   chan struct{}
-	left    chan struct{} // receives when Run has given away everything, or has ended
+	looks   signal
+	left    signal // sent when Run has given away everything, or has ended
 
 	mu        locks.Mutex
 	exclusive map[string]bool // see view
@@ -106,14 +106,21 @@ type observation struct {
 
 // NewMember returns a Member; Run makes it take part.
 func NewMember(options Options) *Member {
-	return &Member{options: options, looks: make(chan struct{}, 1), left: make(chan struct{}, 1), seen: map[string]observation{}, gone: map[string]bool{},
+	return &Member{options: options, looks: make(signal, 1), left: make(signal, 1),
+		seen: map[string]observation{}, gone: map[string]bool{},
 		exclusive: map[string]bool{}}
 }
 
 // Look makes the member look at the division soon.
-func (m *Member) Look() {
+func (m *Member) Look() { m.looks.notifyOnce() }
+
+// A signal wakes the goroutine that receives from it.
+type signal chan struct{}
+
+// notifyOnce sends the signal, unless it was sent already and nobody has received it yet.
+func (s signal) notifyOnce() {
 	select {
-	case m.looks <- struct{}{}:
+	case s <- struct{}{}:
 	default:
 	}
 }
@@ -175,12 +182,16 @@ func (m *Member) replicaLeases() (all []*coordinationv1.Lease) {
 // known of who serves what.
 func (m *Member) Run(ctx context.Context, self string) error {
 	m.self = self
-	m.setRunning(true)
+	m.mu.Lock()
+	m.isRunning = true
+	m.mu.Unlock()
 	defer func() {
 		m.served = Share{}
 		m.options.Serve(Share{})
-		m.setRunning(false)
-		m.notifyLeft()
+		m.mu.Lock()
+		m.isRunning = false
+		m.mu.Unlock()
+		m.left.notifyOnce()
 	}()
 	informer := cache.NewSharedIndexInformer(cluster.InformerSource(m.source()), &coordinationv1.Lease{}, 0, nil)
 	m.leases = informer.GetStore()
@@ -221,21 +232,6 @@ func (m *Member) source() cache.ListerWatcher {
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 			return m.options.Leases.Watch(ctx, selects(opts))
 		},
-	}
-}
-
-// setRunning records whether Run takes part.
-func (m *Member) setRunning(is bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.isRunning = is
-}
-
-// notifyLeft lets Leave return.
-func (m *Member) notifyLeft() {
-	select {
-	case m.left <- struct{}{}:
-	default:
 	}
 }
 
@@ -300,7 +296,7 @@ func (m *Member) look(ctx context.Context) (err error) {
 		err = m.write(ctx, ptr.Deref(change, d), v.isEnding)
 	}
 	if v.isEnding && m.hasNothing() {
-		m.notifyLeft()
+		m.left.notifyOnce()
 	}
 	return err
 }
