@@ -238,6 +238,10 @@ func (m *Member) source() cache.ListerWatcher {
 // Leave has Run give away everything once nothing is under way any more, and waits until it has, or
 // until ctx ends.
 func (m *Member) Leave(ctx context.Context) {
+	select {
+	case <-m.left: // of an earlier Run
+	default:
+	}
 	m.mu.Lock()
 	m.isEnding = true
 	isRunning := m.isRunning
