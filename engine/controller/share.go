@@ -52,7 +52,11 @@ func (f *shareFollower) followShare(ctx context.Context) error {
 		if listed != version {
 			listed, changed = version, time.Now()
 		}
-		f.lists.chooseResources(share) // also in caches that were made while it changed
+		if share.IsNothing() { // what is known stays, for when there is a share again
+			known = listed
+		} else {
+			f.lists.chooseResources(share) // also in caches that were made while it changed
+		}
 		if known != listed && f.lists.isWaitOver(changed, f.lists.hasListedResources) {
 			known = listed
 			f.chooseChildren(share)
