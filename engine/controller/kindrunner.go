@@ -73,7 +73,7 @@ func (r *kindController) hasListed() bool { return r.resources.listed() }
 func (k *kindRunner) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition,
 	versions *kindVersions) error {
 	name, mine := crd.Name, k.shardOf(crd)
-	l, err := k.lists.list(ctx, gvk, crd)
+	l, err := k.lists.startListing(ctx, gvk, crd)
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (m *kindManager) observeKind(ctx context.Context, name string) *kindPass {
 	}
 	if in.Folder.Present {
 		in.Folder.Kind, in.Folder.Err = m.compileOnce(name, p.folder, unread, p.definition)
-		in.Folder.Digest = digest(in.Folder.Kind)
+		in.Folder.Digest = digestOfKind(in.Folder.Kind)
 	}
 	p.settlesIn = p.startDelay()
 	in.Folder.IsUnsettled = p.settlesIn > 0
@@ -202,7 +202,7 @@ func (m *kindManager) requestKind(ctx context.Context, p *kindPass, d kinds.Desi
 	if p.running != nil {
 		return nil
 	}
-	if _, err := m.lists.list(ctx, p.servedAs(d), p.definition); err != nil {
+	if _, err := m.lists.startListing(ctx, p.servedAs(d), p.definition); err != nil {
 		return fmt.Errorf("listing kind %s: %w", p.name, err)
 	}
 	return nil

@@ -113,11 +113,11 @@ func New(options Options) (*Operator, error) {
 			return nil, err
 		}
 	}
-	return o, errors.Join(o.connect(lead), o.serveProbes())
+	return o, errors.Join(o.connectClients(lead), o.serveProbes())
 }
 
-// connect makes the clients and what they feed.
-func (o *Operator) connect(lead *leaseFence) error {
+// connectClients makes the clients and what they feed.
+func (o *Operator) connectClients(lead *leaseFence) error {
 	cfg := o.options.Config
 	var err error
 	if o.writer, err = apply.NewWriter(cfg, o.http); err != nil {

@@ -179,12 +179,7 @@ type apiWatcher struct {
 func assembleParts(p *process) *Operator {
 	t := &kindTable{process: p, names: workqueue.NewTypedRateLimitingQueue(newKindLimiter()), divided: make(chan struct{}, 1),
 		kinds: map[string]*kindState{}, mapsRead: p.options.Namespace == ""}
-	if p.inFlight == nil {
-		p.inFlight = &inFlight{}
-	}
-	if p.ends == nil {
-		p.ends = &atomic.Bool{}
-	}
+	p.inFlight, p.ends = &inFlight{}, &atomic.Bool{}
 	o := &Operator{kindTable: t}
 	o.apis = &apiCatalog{kindTable: t, withdrawn: make(chan struct{}, 1)}
 	o.troubles, o.wakeUps, o.lists = &watchTroubles{t}, &wakeUps{t}, &resourceLists{t}

@@ -28,8 +28,8 @@ type resourceCache struct {
 	done      chan struct{}
 }
 
-// list returns the resource cache of a kind, and begins it if there is none.
-func (l *resourceLists) list(ctx context.Context, gvk apischema.GroupVersionKind,
+// startListing returns the resource cache of a kind, and begins it if there is none.
+func (l *resourceLists) startListing(ctx context.Context, gvk apischema.GroupVersionKind,
 	crd *apiextensionsv1.CustomResourceDefinition) (*resourceCache, error) {
 	l.mu.Lock()
 	c := l.readState(crd.Name).cache
@@ -97,7 +97,7 @@ func (l *resourceLists) stopListing(name string) {
 	}
 }
 
-func (l *resourceLists) unlistAll() {
+func (l *resourceLists) stopAllListing() {
 	l.mu.Lock()
 	names := l.kindsWhere(func(k *kindState) bool { return k.cache != nil })
 	l.mu.Unlock()

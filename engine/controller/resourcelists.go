@@ -26,15 +26,10 @@ func (l *resourceLists) awaitOwners(ctx context.Context) <-chan struct{} {
 	known := make(chan struct{})
 	go func() {
 		defer close(known)
-		l.awaitLists(ctx, l.ownersListed)
+		began := time.Now()
+		_ = pollUntil(ctx, func() bool { return l.isWaitOver(began, l.ownersListed) })
 	}()
 	return known
-}
-
-// awaitLists waits until resources are listed, but not for those that cannot be.
-func (l *resourceLists) awaitLists(ctx context.Context, areListed func() bool) {
-	began := time.Now()
-	_ = pollUntil(ctx, func() bool { return l.isWaitOver(began, areListed) })
 }
 
 // isWaitOver reports whether resources are listed, or have been waited for long enough.

@@ -52,7 +52,7 @@ func appVersion(t *testing.T, files map[string]string) (*folder.Folder, *observe
 	if err != nil {
 		t.Fatal(err)
 	}
-	return f, &observe.Version{Name: f.Name, Kind: k, Digest: digest(k)}
+	return f, &observe.Version{Name: f.Name, Kind: k, Digest: digestOfKind(k)}
 }
 
 // TestStartDelay: at the start, a folder that has less than what was served before, or

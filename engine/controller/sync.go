@@ -50,7 +50,7 @@ func (m *kindManager) syncKinds(ctx context.Context) error {
 	for _, r := range m.runningKinds() {
 		r.stop()
 	}
-	m.lists.unlistAll()
+	m.lists.stopAllListing()
 	m.membership.giveUp()
 	m.membership.giveAwayShare()
 	close(m.membership.ended)
@@ -176,7 +176,6 @@ func (m *kindManager) syncKind(ctx context.Context, name string) (time.Duration,
 	m.exportPaused(name)
 	changed := r.versions.adoptVersions(d, p.in.Record.Rollout, versions, time.Now())
 	r.declareNeeds()
-	m.troubles.countUnwatched(r)
 	if changed {
 		r.enqueueAll()
 	}
@@ -205,16 +204,16 @@ func (m *kindManager) recordSynced(name string, f *folder.Folder) {
 
 // completeVersion fills in what follows of a version's folder and the CRD.
 func (m *kindManager) completeVersion(v *observe.Version, crd *apiextensionsv1.CustomResourceDefinition, recorded metav1.Object) {
-	v.Digest = digest(v.Kind)
+	v.Digest = digestOfKind(v.Kind)
 	v.Schema = sync.OnceValue(func() *schema.Version { return shown(v.Kind, crd) })
 	v.Children, v.Patched = observe.Needs(v.Kind, recorded, m.apis.knownAPIs())
 }
 
-// digest tells what folders render apart: their files and the settings of the
+// digestOfKind tells what folders render apart: their files and the settings of the
 // installation. The CRD is no part of it: what a change of its schema does to a
 // resource, defaults and pruning, the API server does before any version sees
 // the resource, and so no version could be kept from it.
-func digest(k *kind.Kind) string {
+func digestOfKind(k *kind.Kind) string {
 	if k == nil {
 		return ""
 	}
@@ -277,7 +276,7 @@ func (m *kindManager) standBy(ctx context.Context, p *kindPass, versions []serve
 	m.membership.stoodBy.Store(true)
 	m.children.Want(p.name, all.childKinds())
 	m.reads.Want(p.name, all.readScopes())
-	_, err := m.lists.list(ctx, gvk, p.definition)
+	_, err := m.lists.startListing(ctx, gvk, p.definition)
 	return err
 }
 

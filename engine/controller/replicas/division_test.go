@@ -103,7 +103,7 @@ func TestUnconfirmed(t *testing.T) {
 	for confirms, want := range map[bool]int{false: 0, true: 8} {
 		v := view{self: "a", division: d, alive: map[string]bool{"b": confirms}, buckets: 16}
 		got := 0
-		if change := v.change(true); change != nil {
+		if change := v.nextDivision(true); change != nil {
 			d = *change
 			got = len(change.ShareOf("b").Buckets())
 		}
@@ -112,7 +112,7 @@ func TestUnconfirmed(t *testing.T) {
 		}
 	}
 	v := view{self: "a", division: d, alive: map[string]bool{"b": false}, buckets: 16}
-	if change := v.change(true); change != nil && len(change.ShareOf("b").Buckets()) != 8 {
+	if change := v.nextDivision(true); change != nil && len(change.ShareOf("b").Buckets()) != 8 {
 		t.Errorf("an owner that has not seen the change yet has %v", change.ShareOf("b").Buckets())
 	}
 }
@@ -122,11 +122,11 @@ func TestNumberOfBuckets(t *testing.T) {
 	d := New(4)
 	d.Owners[2] = "b"
 	v := view{self: "a", division: d, alive: map[string]bool{"b": true}, gone: map[string]bool{}, buckets: 8}
-	if change := v.change(true); change == nil || len(change.Owners) != 4 {
+	if change := v.nextDivision(true); change == nil || len(change.Owners) != 4 {
 		t.Errorf("while b owns one it becomes %v", change)
 	}
 	v.alive, v.gone = nil, map[string]bool{"b": true}
-	if change := v.change(true); change == nil || len(change.ShareOf("a").Buckets()) != 8 {
+	if change := v.nextDivision(true); change == nil || len(change.ShareOf("a").Buckets()) != 8 {
 		t.Errorf("once nobody owns any it becomes %v", change)
 	}
 }

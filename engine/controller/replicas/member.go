@@ -207,7 +207,7 @@ func (m *Member) Run(ctx context.Context, self string) error {
 	every := time.NewTicker(tick)
 	defer every.Stop()
 	for {
-		if err := m.look(ctx); err != nil {
+		if err := m.lookOnce(ctx); err != nil {
 			return err
 		}
 		select {
@@ -261,16 +261,16 @@ func (m *Member) hasNothing() bool {
 	if m.pending != nil {
 		return false
 	}
-	d, _ := m.division()
+	d, _ := m.presentDivision()
 	return d.Leader != m.self && !slices.Contains(d.Owners, m.self)
 }
 
-// look looks at the Leases once, and does what is this replica's to do.
-func (m *Member) look(ctx context.Context) (err error) {
+// lookOnce looks at the Leases once, and does what is this replica's to do.
+func (m *Member) lookOnce(ctx context.Context) (err error) {
 	if err := m.see(ctx); err != nil {
 		return err
 	}
-	d, isOurs := m.division()
+	d, isOurs := m.presentDivision()
 	m.publishStatus(d, isOurs)
 	v := m.view(ctx, d)
 	share := Share{}
@@ -292,7 +292,7 @@ func (m *Member) look(ctx context.Context) (err error) {
 			v.gone[name] = true
 		}
 	}
-	switch change := v.change(m.options.IsDrained()); {
+	switch change := v.nextDivision(m.options.IsDrained()); {
 	case !isOurs && (v.isEnding || !m.free()):
 	case m.pending != nil:
 		err = m.write(ctx, *m.pending, v.isEnding)
@@ -378,9 +378,9 @@ func (m *Member) free() bool {
 	return m.expired(m.newest)
 }
 
-// division is what the installation's Lease says; isOurs is false while it is not held for
+// presentDivision returns what the installation's Lease says. isOurs is false while it is not held for
 // the replicas, and then nobody serves anything.
-func (m *Member) division() (d Division, isOurs bool) {
+func (m *Member) presentDivision() (d Division, isOurs bool) {
 	if m.newest == nil {
 		return New(m.options.Buckets), false
 	}

@@ -104,9 +104,9 @@ func (v view) unsure() []string {
 	})
 }
 
-// change returns what this replica writes in place of the division, or nil. isDrained is true if
+// nextDivision returns what this replica writes in place of the division, or nil. isDrained is true if
 // nothing is under way here that is not in the share.
-func (v view) change(isDrained bool) *Division {
+func (v view) nextDivision(isDrained bool) *Division {
 	d := v.division.clone()
 	v.freeGone(&d)
 	if isDrained {
