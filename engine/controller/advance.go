@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 )
@@ -89,7 +88,7 @@ func (m *rolloutManager) advanceRollout(ctx context.Context, r *kindController, 
 			r.add(p.name.Namespace, p.name.Name)
 		}
 	}
-	approval := crd.GetAnnotations()[r.shard.Key(api.AnnotationApproved)]
+	approval := m.readRecord(crd, r.shard).Approved
 	released, isResumed, wait := r.versions.takeStep(approval, time.Now())
 	if m.tellNamespaces(ctx, r.versions) {
 		more, again, then := r.versions.takeStep(approval, time.Now())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,21 +18,18 @@ import (
 // recordRollout records how far the rollout is when that changed, and announces it by event,
 // log and metric.
 func (m *rolloutManager) recordRollout(ctx context.Context, r *kindController, crd metav1.Object) error {
-	key := r.shard.Key(api.AnnotationApproved)
-	approved := crd.GetAnnotations()[key]
+	approved := m.readRecord(crd, r.shard).Approved
 	now, changed, used := r.versions.toRecord(approved)
 	if m.options.ReadOnly || !changed && !used {
 		return nil
 	}
-	write := map[string]any{}
-	if changed {
-		write = kinds.RolloutAnnotations(r.shard, now)
-	}
 	// An approval is removed once it is used, or if it is of another stop.
-	if approved != "" && (used || now.State != rollout.Stopped || rollout.ParseApproval(approved).Stop != now.Stop) {
-		write[key] = nil
+	isOfOther := now.State != rollout.Stopped || rollout.ParseApproval(approved).Stop != now.Stop
+	write := kinds.Writes{IsApprovalUsed: approved != "" && (used || isOfOther)}
+	if changed {
+		write.Rollout = &now
 	}
-	if err := m.annotateCRD(ctx, crd, write); err != nil {
+	if err := m.writeRecord(ctx, crd, r.shard, write); err != nil {
 		return fmt.Errorf("recording the rollout on CRD %s: %w", r.name, err)
 	}
 	switch runs := r.versions.isRollingOut(); {
@@ -116,20 +112,10 @@ func (m *rolloutManager) announceRollout(ctx context.Context, r *kindController,
 	if now.State == rollout.Stopped {
 		severity = corev1.EventTypeWarning
 	}
-	if crd := m.seenCRD(r.name); crd != nil {
-		m.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, severity, rolloutReasons[now.State], "Rollout", "%s", cut(now.Text(r.name)))
-	}
+	m.recordEvent(r.name, severity, rolloutReasons[now.State], "Rollout", now.Text(r.name))
 }
 
 func logRollout(ctx context.Context, r *kindController, now rollout.Record) {
 	log.FromContext(ctx).Info("rollout", "kind", r.name, "digest", now.Target().Digest, "state", string(now.State),
 		"message", now.Text(r.name))
-}
-
-// cut keeps an event's note below the API's limit of 1,024 bytes.
-func cut(s string) string {
-	if len(s) > 1000 {
-		return strings.ToValidUTF8(s[:1000], "") + "…"
-	}
-	return s
 }

@@ -2,9 +2,8 @@ package controller
 
 import (
 	"context"
-	"fmt"
+	"reflect"
 	"slices"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -112,7 +111,7 @@ func (w *apiWatcher) crdCame(old, now any) {
 	if before.Generation != crd.Generation {
 		w.renewWatches(crd)
 	}
-	if w.decisiveAnnotations(before) != w.decisiveAnnotations(crd) {
+	if !w.isRecordedAlike(before, crd) {
 		w.names.Add(crd.Name)
 	}
 	if r := w.kindController(crd.Name); r != nil && before.Annotations[api.AnnotationPaused] != crd.Annotations[api.AnnotationPaused] {
@@ -133,23 +132,11 @@ func (w *apiWatcher) renewWatches(crd *apiextensionsv1.CustomResourceDefinition)
 	w.reads.Renew(kindOf(crd))
 }
 
-// syncedBy are the annotations of a CRD that decide how its kind is served.
-var syncedBy = []string{api.AnnotationChildKinds, api.AnnotationPatchedKinds, api.AnnotationOperator, api.AnnotationPaused}
-
-// decisiveAnnotations tells apart what the annotations of a CRD say of how its kind is to be
-// served here.
-func (w *apiWatcher) decisiveAnnotations(crd *apiextensionsv1.CustomResourceDefinition) string {
-	mine := w.shardOf(crd)
-	keys := append(slices.Clone(syncedBy), mine.Key(api.AnnotationApproved), mine.Key(api.AnnotationRollback),
-		mine.Key(api.AnnotationRolledOut), mine.Key(api.AnnotationRollout), mine.Key(api.AnnotationLeaving))
-	for _, claim := range shard.Claims(crd) {
-		keys = append(keys, claim.Key)
-	}
-	var b strings.Builder
-	for _, key := range keys {
-		fmt.Fprintf(&b, "%s=%q\n", key, crd.Annotations[key])
-	}
-	return b.String()
+// isRecordedAlike reports whether two states of a CRD say the same of how its kind is to be served.
+func (w *apiWatcher) isRecordedAlike(a, b *apiextensionsv1.CustomResourceDefinition) bool {
+	mine := w.shardOf(b)
+	return a.Annotations[api.AnnotationPaused] == b.Annotations[api.AnnotationPaused] &&
+		reflect.DeepEqual(w.readRecord(a, mine), w.readRecord(b, mine)) && reflect.DeepEqual(shard.Claims(a), shard.Claims(b))
 }
 
 func (w *apiWatcher) crdWent(gone any) {
@@ -217,7 +204,7 @@ func (w *apiWatcher) enqueueDependents(dependsOn func(*kindController) bool) {
 		case r != nil && dependsOn(r):
 			w.names.Add(name)
 			r.enqueueAll()
-		case r == nil || k.trouble != nil || k.unsettled != "":
+		case r == nil || k.report.trouble != nil || k.unsettled != "":
 			w.names.Add(name)
 		}
 	}
@@ -228,7 +215,7 @@ func (w *apiWatcher) enqueueDependents(dependsOn func(*kindController) bool) {
 func (r *kindController) dependsOn(matches func(schema.GroupKind) bool) bool {
 	var recorded []kinds.RecordedKind
 	if crd := r.o.latestCRD(r.name); crd != nil {
-		recorded = kinds.ReadKinds(crd)
+		recorded = r.o.readRecord(crd, r.shard).Kinds
 	}
 	return matches(r.gvk.GroupKind()) ||
 		slices.ContainsFunc(recorded, func(k kinds.RecordedKind) bool { return matches(k.GroupKind) }) ||

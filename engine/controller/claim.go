@@ -3,16 +3,8 @@ package controller
 import (
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 )
-
-// hasRecord reports whether children were ever made for a kind.
-func hasRecord(crd metav1.Object) bool {
-	return crd.GetAnnotations()[api.AnnotationChildKinds] != "" || crd.GetAnnotations()[api.AnnotationPatchedKinds] != ""
-}
 
 // elsewhere says why a kind is not served here, and how to take it over.
 func elsewhere(name string, mine shard.Shard, other shard.Claim) string {

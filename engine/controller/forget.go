@@ -60,7 +60,7 @@ func (m *rolloutManager) forgetKinds(ctx context.Context, r *kindController) tim
 	if !m.inFlight.currentShare().IsEverything() {
 		delay = requestLimit
 	}
-	unused := kinds.Unused(kinds.ReadKinds(crd), r.versions.listVersions().compiledKinds())
+	unused := kinds.Unused(m.readRecord(crd, r.shard).Kinds, r.versions.listVersions().compiledKinds())
 	wait := r.forgets.timeUntilDue(fmt.Sprint(unused), r.reconciler.Tick(), delay)
 	if len(unused) == 0 {
 		return 0
@@ -101,7 +101,7 @@ func (m *rolloutManager) removeKinds(ctx context.Context, r *kindController, crd
 	if err != nil {
 		return nil, err
 	}
-	left := kinds.ReadKinds(crd)
+	var gone []kinds.RecordedKind
 	for _, k := range unused {
 		if r.reconciler.MayStillWrite(k.GroupKind) {
 			continue
@@ -111,15 +111,15 @@ func (m *rolloutManager) removeKinds(ctx context.Context, r *kindController, crd
 			return nil, fmt.Errorf("looking for what is left of kind %s: %w", k.Kind, err)
 		}
 		if !exists {
-			left = slices.DeleteFunc(left, func(l kinds.RecordedKind) bool { return l == k })
-			went = append(went, k.GroupKind.String())
+			gone, went = append(gone, k), append(went, k.GroupKind.String())
 		}
 	}
 	// Without a record nobody would remove the finalizer once the folder is gone.
-	if len(went) == 0 || len(left) == 0 && slices.ContainsFunc(resources, hasOurFinalizer) {
+	isLast := len(gone) == len(m.readRecord(crd, r.shard).Kinds)
+	if len(gone) == 0 || isLast && slices.ContainsFunc(resources, hasOurFinalizer) {
 		return nil, nil
 	}
-	if err := m.annotateCRD(ctx, crd, kinds.KindAnnotations(crd, left)); err != nil {
+	if err := m.writeRecord(ctx, crd, r.shard, kinds.Writes{Forgotten: gone}); err != nil {
 		return nil, fmt.Errorf("taking kinds off the record on CRD %s: %w", r.name, err)
 	}
 	slices.Sort(went)

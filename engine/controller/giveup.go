@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 )
 
@@ -29,11 +30,9 @@ func (m *membership) giveUp() {
 		if crd == nil {
 			continue
 		}
-		if write := mine.Yield(crd); write != nil {
-			if err := m.annotateCRD(ctx, crd, write); err != nil {
-				m.mgr.GetLogger().Info("claim not given up; jacquard status says how another operator takes it over", "kind", name, "error",
-					err.Error())
-			}
+		if err := m.writeRecord(ctx, crd, mine, kinds.Writes{Unclaim: true}); err != nil {
+			m.mgr.GetLogger().Info("claim not given up; jacquard status says how another operator takes it over", "kind", name, "error",
+				err.Error())
 		}
 	}
 }

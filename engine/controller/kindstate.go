@@ -7,7 +7,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/revision"
-	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // A kindState is all that the operator knows of one kind. It needs the operator's mutex.
@@ -19,20 +18,12 @@ type kindState struct {
 	// cache lists the resources, and controller serves them; or nil.
 	cache      *resourceCache
 	controller *kindController
-	// elsewhere says which other installation serves the kind, or our share of it,
-	// or is "".
-	elsewhere string
-	// wasServed: this installation has served the kind. crdDeleted: so it did, and
-	// the kind has a folder and no CRD any more.
-	wasServed, crdDeleted bool
-	// trouble is why the folder does not load, and unsettled why the kind cannot
-	// be served, or "".
-	trouble   error
+	// wasServed: this installation has served the kind.
+	wasServed bool
+	// unsettled is why the last pass could not finish, or "".
 	unsettled string
-	// loaded: the folder has loaded since the start. taken is the digest of the
-	// folder as last taken up, or why it does not load; "" before that.
+	// loaded: the folder has loaded since the start.
 	loaded bool
-	taken  string
 	// hasCounted: a folder, or that there is none, has counted since the start.
 	hasCounted bool
 	// synced is the digest of the folder's files that the kind was synced with last.
@@ -43,23 +34,11 @@ type kindState struct {
 	// looked at last.
 	archives map[string]*revision.Revision
 	kept     map[rollout.Revision]bool
-	rollback rollbackReport
-	// revision is the digest of the version that the folder was loaded as last.
-	revision string
 	// unread: another replica may have written to the CRD what was not seen yet.
 	unread bool
-	// unable is true if this replica does not have the revision that serves all resources, and
-	// areUnable if another one does not.
-	unable, areUnable bool
-	// announced is what was told of the kind.
-	announced announcedKind
-}
-
-// A rollbackReport is the state of a kind that is rolled back, or of one that stopped and cannot
-// be, with a text for people. It is zero for any other kind.
-type rollbackReport struct {
-	state verdict.State
-	text  string
+	// areUnable is true if another replica does not have the revision that serves all resources.
+	areUnable bool
+	report    kindReport
 }
 
 // A chosenSource is where the folder of a kind comes from, and what is in it.
@@ -74,14 +53,6 @@ type chosenSource struct {
 	isRooted bool
 	// idle are further sources, which are not used.
 	idle []string
-}
-
-// An announcedKind is what was told of a kind, so that it is told once.
-type announcedKind struct {
-	// idle are sources that are not used, trouble what is wrong with the folder.
-	idle, trouble string
-	// lonely: the folder has no CRD.
-	lonely bool
 }
 
 // named reports whether the kind has a folder, whether it could be read or not.

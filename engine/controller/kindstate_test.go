@@ -91,7 +91,7 @@ func samplesOf(t *testing.T, name, kind string) (all []sample) {
 func TestFollowerForgetsRollback(t *testing.T) {
 	const name = "followed.example.com"
 	o := assembleParts(&process{})
-	o.kinds[name] = &kindState{rollback: rollbackReport{state: verdict.RolledBack}}
+	o.kinds[name] = &kindState{report: kindReport{rollback: rollbackReport{state: verdict.RolledBack}}}
 	p := &kindPass{o: o.manager, name: name, in: kinds.Inputs{Role: kinds.Follower, Folder: kinds.Folder{Present: true, Digest: "1"}}}
 	for _, tt := range []struct {
 		role kinds.Role
@@ -99,7 +99,7 @@ func TestFollowerForgetsRollback(t *testing.T) {
 	}{{kinds.Leader, verdict.RolledBack}, {kinds.Follower, ""}} {
 		p.in.Role = tt.role
 		o.reporter.reportDesired(t.Context(), p, kinds.Desired{Mode: kinds.Serve, Reason: kinds.RolledBack, Rollback: rollout.Rollback{To: "0"}})
-		if got := o.readState(name).rollback.state; got != tt.want {
+		if got := o.readState(name).report.rollback.state; got != tt.want {
 			t.Errorf("as %v it is %q, want %q", tt.role, got, tt.want)
 		}
 	}

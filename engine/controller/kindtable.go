@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 )
@@ -34,7 +36,9 @@ func (t *kindTable) knownKinds() []string {
 	divided := t.inFlight.currentShare().ExclusiveKinds()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	names := t.kindsWhere(func(k *kindState) bool { return k.named() || k.controller != nil || k.crd != nil && hasRecord(k.crd) })
+	names := t.kindsWhere(func(k *kindState) bool {
+		return k.named() || k.controller != nil || k.crd != nil && len(kinds.ReadKinds(k.crd)) > 0
+	})
 	names = append(names, divided...)
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -79,8 +83,18 @@ func (t *kindTable) latestCRD(name string) metav1.Object {
 	return answer
 }
 
-// annotateCRD changes annotations of a CRD.
-func (t *kindTable) annotateCRD(ctx context.Context, crd metav1.Object, annotations map[string]any) error {
+// readRecord returns what is recorded about the kind of a CRD. With writeRecord, it is the one place
+// where records are read and written.
+func (t *kindTable) readRecord(crd metav1.Object, mine shard.Shard) kinds.Record {
+	return kinds.ReadRecord(crd, mine)
+}
+
+// writeRecord changes what is recorded about the kind of a CRD, which must be as it was seen.
+func (t *kindTable) writeRecord(ctx context.Context, crd metav1.Object, mine shard.Shard, w kinds.Writes) error {
+	annotations := w.Annotations(crd, mine, time.Now())
+	if len(annotations) == 0 {
+		return nil
+	}
 	answer, err := apply.CRDsOf(t.writer).Annotate(ctx, crd, annotations)
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func (m *membership) reportReplica() string {
 	share := m.inFlight.currentShare()
 	r := heartbeat.Replica{Program: m.options.Version, Pod: host}
 	m.mu.Lock()
-	r.Unable = m.kindsWhere(func(k *kindState) bool { return k.unable })
+	r.Unable = m.kindsWhere(func(k *kindState) bool { return k.report.unable })
 	m.mu.Unlock()
 	for _, k := range m.runningKinds() {
 		for _, resource := range k.resources.all() {

@@ -14,11 +14,11 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
-	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/kind"
 	"github.com/jacquard-operator/jacquard/engine/observe"
+	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
 // A kindPass is what one pass over a kind is about.
@@ -59,8 +59,7 @@ func (m *kindManager) observeKind(ctx context.Context, name string) *kindPass {
 	}
 	p.mine, p.history = m.shardOf(p.definition), m.revisions.newHistory(ctx, p.definition, seen.archives)
 	in.CRD = &kinds.CRD{Established: isEstablished(p.definition), Storage: storageVersion(p.definition)}
-	in.Record, in.Paused = kinds.ReadRecord(p.crd, p.mine), p.crd.GetAnnotations()[api.AnnotationPaused] == "true"
-	in.Approved = rollout.ParseApproval(p.crd.GetAnnotations()[p.mine.Key(api.AnnotationApproved)])
+	in.Record, in.Paused = m.readRecord(p.crd, p.mine), p.crd.GetAnnotations()[api.AnnotationPaused] == "true"
 	in.Record.IsStale = seen.unread && m.dividesResources()
 	p.observeClaim()
 	in.Exclusive = !m.dividesResources() || m.inFlight.currentShare().IsExclusive(name) && m.lists.hasListed(name)
@@ -180,7 +179,9 @@ func (m *kindManager) compileOnce(name string, f *folder.Folder, unread error, c
 		return c.kind, c.err
 	}
 	c = compiledFolder{folder: f, crd: crd.UID, generation: crd.Generation, served: served}
-	if c.kind, c.err = m.compileFolder(f, crd); c.kind != nil {
+	c.kind, c.err = m.compileFolder(f, crd)
+	reconcile.NotePanic(name, c.err)
+	if c.kind != nil {
 		for _, ignored := range c.kind.Ignored() {
 			m.mgr.GetLogger().Info("a field of kind.yaml is ignored", "kind", name, "place", ignored.Place.String(), "reason", ignored.Text)
 		}

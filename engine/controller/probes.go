@@ -77,7 +77,7 @@ func (o *Operator) unloaded() (keeps, others error) {
 		if k.crd == nil || !isEstablished(k.crd) || k.loaded {
 			continue
 		}
-		err := k.trouble
+		err := k.report.trouble
 		if err == nil {
 			err = fmt.Errorf("templates/%s has not been loaded yet", name)
 		}

@@ -31,7 +31,7 @@ func TestReadiness(t *testing.T) {
 			for _, name := range []string{rooted, released, teams} {
 				o.kinds[name] = &kindState{crd: crd, loaded: name != broken}
 			}
-			o.stateOf(broken).trouble = errors.New("templates/" + broken + "/a.yaml:1:1: it is wrong")
+			o.stateOf(broken).report.trouble = errors.New("templates/" + broken + "/a.yaml:1:1: it is wrong")
 			o.sources.files = []folder.Source{{Kind: rooted, Folder: &folder.Folder{Name: rooted}, Rooted: true}}
 			o.sources.maps = folder.FromConfigMaps([]corev1.ConfigMap{mapOf(released, "jacquard"), mapOf(teams, "team-a")})
 			o.sources.pickFolders()

@@ -18,6 +18,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/apply"
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/metrics"
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
@@ -63,7 +64,7 @@ func (n *statusReporter) keepReport(ctx context.Context) error {
 		if n.options.home() == "" {
 			continue
 		}
-		if n.recordStates(ctx, report.Kinds, n.annotateCRD) {
+		if n.recordStates(ctx, report.Kinds, n.writeRecord) {
 			wait = reportGap
 		}
 		if now := report.String(); now != n.text || n.isLost(ctx) {
@@ -89,22 +90,22 @@ func (n *statusReporter) showStates(kinds []heartbeat.Kind) {
 // recordStates puts on the CRDs how their kinds are served, where that changed, with the
 // Lease that shows whether the operator still lives, and reports whether it wrote. A CRD
 // that cannot be written is tried again later, and holds up nothing else.
-func (n *statusReporter) recordStates(ctx context.Context, kinds []heartbeat.Kind,
-	annotate func(context.Context, metav1.Object, map[string]any) error) (wrote bool) {
+func (n *statusReporter) recordStates(ctx context.Context, all []heartbeat.Kind,
+	write func(context.Context, metav1.Object, shard.Shard, kinds.Writes) error) (wrote bool) {
 	if n.options.ReadOnly {
 		return false
 	}
-	for _, k := range kinds {
+	for _, k := range all {
 		seen, crd := n.seenCRD(k.Name), n.latestCRD(k.Name)
 		if seen == nil || crd == nil || k.State == verdict.Starting || k.State == verdict.Elsewhere {
 			continue
 		}
-		change := n.stateChange(crd.GetAnnotations(), n.shardOf(seen), k.State)
-		if len(change) == 0 || time.Now().Before(n.refused[k.Name]) {
-			continue
+		mine, now := n.shardOf(seen), kinds.ServedState{State: k.State, Lease: n.stateLease()}
+		if now == kinds.ReadState(crd, mine) || time.Now().Before(n.refused[k.Name]) {
+			continue // it is never written again to confirm it: the Lease is renewed instead
 		}
 		wrote = true
-		if err := annotate(ctx, crd, change); err != nil && !apierrors.IsConflict(err) {
+		if err := write(ctx, crd, mine, kinds.Writes{State: &now}); err != nil && !apierrors.IsConflict(err) {
 			n.refused[k.Name] = time.Now().Add(reportWait)
 			n.logOnce(ctx, k.Name, fmt.Errorf("recording the state on CRD %s: %w", k.Name, err))
 		}
@@ -112,21 +113,12 @@ func (n *statusReporter) recordStates(ctx context.Context, kinds []heartbeat.Kin
 	return wrote
 }
 
-// stateChange returns the annotations of a CRD that record a state, nil if they are there.
-// A state is never written again to confirm it: the Lease is renewed instead.
-func (n *statusReporter) stateChange(annotations map[string]string, mine shard.Shard, state verdict.State) map[string]any {
-	lease := ""
-	if n.options.elects() {
-		lease = n.options.leaseNamespace() + "/" + api.Lease(n.options.Identity)
+// stateLease names the Lease that shows whether the operator still runs, or is "".
+func (n *statusReporter) stateLease() string {
+	if !n.options.elects() {
+		return ""
 	}
-	stateKey, leaseKey := mine.Key(api.AnnotationState), mine.Key(api.AnnotationStateLease)
-	if annotations[stateKey] == string(state) && annotations[leaseKey] == lease {
-		return nil
-	}
-	if lease == "" {
-		return map[string]any{stateKey: string(state), leaseKey: nil}
-	}
-	return map[string]any{stateKey: string(state), leaseKey: lease}
+	return n.options.leaseNamespace() + "/" + api.Lease(n.options.Identity)
 }
 
 // logOnce logs a trouble with a CRD, or with the Lease if crd is "", once.
@@ -228,7 +220,7 @@ func (n *statusReporter) composeReport(first heartbeat.Report) heartbeat.Report 
 // reportOf says how a kind is served; false if it is none of this operator's.
 func (n *statusReporter) reportOf(name string) (k heartbeat.Kind, ours bool) {
 	n.mu.Lock()
-	r, back := n.readState(name).controller, n.readState(name).rollback
+	r, back := n.readState(name).controller, n.readState(name).report.rollback
 	k, ours = n.describeObstacle(name)
 	n.mu.Unlock()
 	if r != nil {
@@ -258,7 +250,7 @@ func (n *statusReporter) reportOf(name string) (k heartbeat.Kind, ours bool) {
 // if it has none. It needs the mutex.
 func (n *statusReporter) describeObstacle(name string) (k heartbeat.Kind, folder bool) {
 	known := n.readState(name)
-	k = heartbeat.Kind{Name: name, Folder: known.source.shown, Unused: slices.Clone(known.source.idle), Revision: known.revision}
+	k = heartbeat.Kind{Name: name, Folder: known.source.shown, Unused: slices.Clone(known.source.idle), Revision: known.report.digest}
 	if known.compiled.kind != nil {
 		for _, ignored := range known.compiled.kind.Ignored() {
 			k.Ignored = append(k.Ignored, fmt.Sprintf("%s: %s", ignored.Place, ignored.Text))
@@ -267,10 +259,10 @@ func (n *statusReporter) describeObstacle(name string) (k heartbeat.Kind, folder
 	if f := known.source.folder; f != nil {
 		k.Digest = f.Digest[:min(16, len(f.Digest))]
 	}
-	trouble := cmp.Or(known.trouble, known.source.unread)
+	trouble := cmp.Or(known.report.trouble, known.source.unread)
 	behind := known.controller != nil && known.source.folder != nil && known.synced != known.source.folder.Digest
 	switch {
-	case known.crdDeleted:
+	case known.report.crdDeleted:
 		k.State, k.Message = verdict.CRDDeleted, errCRDDeleted.Error()
 	case known.crd == nil:
 		k.State, k.Message = verdict.NoCRD, "the CRD is not installed"
@@ -278,8 +270,8 @@ func (n *statusReporter) describeObstacle(name string) (k heartbeat.Kind, folder
 		k.State, k.Message = verdict.RollingOut, "the changed folder is about to be loaded"
 	case trouble != nil:
 		k.State, k.Message = verdict.Broken, trouble.Error()
-	case known.elsewhere != "":
-		k.State, k.Message = verdict.Elsewhere, known.elsewhere
+	case known.report.elsewhere != "":
+		k.State, k.Message = verdict.Elsewhere, known.report.elsewhere
 	case known.unsettled != "":
 		k.State, k.Message = verdict.Unsettled, known.unsettled
 	}

@@ -53,7 +53,7 @@ func (l *resourceLists) ownersListed() bool {
 	areKnown := l.read && l.mapsRead && l.listed
 	for _, name := range l.kindsWithFolder() {
 		k := l.kinds[name]
-		isServed := k.crd != nil && isEstablished(k.crd) && k.elsewhere == "" && !share.IsElsewhere(name)
+		isServed := k.crd != nil && isEstablished(k.crd) && k.report.elsewhere == "" && !share.IsElsewhere(name)
 		if isServed && (k.cache != nil || k.unsettled == "") { // a kind that could not be served is tried again
 			needed = append(needed, name)
 		}

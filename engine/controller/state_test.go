@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/heartbeat"
+	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
@@ -21,23 +22,33 @@ import (
 // whether its operator lives, and never to confirm it.
 func TestStateChange(t *testing.T) {
 	const key, lease = "jacquard.dev/state", "jacquard.dev/state-lease"
-	o := assembleParts(&process{options: Options{Namespace: "ops", Identity: "ops/shop"}})
+	ours := map[string]string{key: "Serving", lease: "ops/shop.jacquard.dev"}
 	for name, c := range map[string]struct {
-		have  map[string]string
-		state verdict.State
-		want  map[string]any
+		options Options
+		have    map[string]string
+		state   verdict.State
+		want    map[string]any
 	}{
-		"new": {nil, verdict.Serving, map[string]any{key: "Serving", lease: "ops/shop.jacquard.dev"}},
-		"the same": {map[string]string{key: "Serving", lease: "ops/shop.jacquard.dev", "jacquard.dev/rolled-out": "a"},
-			verdict.Serving, nil},
-		"another state": {map[string]string{key: "Serving", lease: "ops/shop.jacquard.dev"}, verdict.Stopped,
-			map[string]any{key: "Stopped", lease: "ops/shop.jacquard.dev"}},
-		"another installation's": {map[string]string{key: "Serving", lease: "jacquard/jacquard.jacquard.dev"}, verdict.Serving,
-			map[string]any{key: "Serving", lease: "ops/shop.jacquard.dev"}},
-		"an earlier version's": {map[string]string{key: "Serving"}, verdict.Serving,
-			map[string]any{key: "Serving", lease: "ops/shop.jacquard.dev"}},
+		"new":             {state: verdict.Serving, want: map[string]any{key: "Serving", lease: "ops/shop.jacquard.dev"}},
+		"the same":        {have: ours, state: verdict.Serving},
+		"another state":   {have: ours, state: verdict.Stopped, want: map[string]any{key: "Stopped", lease: "ops/shop.jacquard.dev"}},
+		"without a Lease": {options: Options{Identity: "ops/shop"}, have: ours, state: verdict.Serving, want: map[string]any{key: "Serving", lease: nil}},
+		"another installation's": {have: map[string]string{key: "Serving", lease: "jacquard/jacquard.jacquard.dev"}, state: verdict.Serving,
+			want: map[string]any{key: "Serving", lease: "ops/shop.jacquard.dev"}},
 	} {
-		if got := o.report.stateChange(c.have, shard.Shard{Identity: "ops/shop"}, c.state); !maps.Equal(got, c.want) {
+		if c.options.Identity == "" {
+			c.options = Options{Namespace: "ops", Identity: "ops/shop"}
+		}
+		o, crd := assembleParts(&process{options: c.options}), &apiextensionsv1.CustomResourceDefinition{}
+		crd.Name, crd.Annotations = "things", c.have
+		o.kinds[crd.Name] = &kindState{crd: crd}
+		var got map[string]any
+		o.report.recordStates(t.Context(), []heartbeat.Kind{{Name: crd.Name, State: c.state}},
+			func(_ context.Context, crd metav1.Object, mine shard.Shard, w kinds.Writes) error {
+				got = w.Annotations(crd, mine, time.Now())
+				return nil
+			})
+		if !maps.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -56,13 +67,12 @@ func TestStateOfRefusedCRD(t *testing.T) {
 		}
 		r := o.report
 		var tried []string
-		annotate := func(_ context.Context, crd metav1.Object, change map[string]any) error {
+		write := func(_ context.Context, crd metav1.Object, _ shard.Shard, w kinds.Writes) error {
 			tried = append(tried, crd.GetName())
 			if crd.GetName() == "refused" {
 				return errors.New("forbidden")
 			}
-			crd.SetAnnotations(map[string]string{"jacquard.dev/state": change["jacquard.dev/state"].(string),
-				"jacquard.dev/state-lease": change["jacquard.dev/state-lease"].(string)})
+			crd.SetAnnotations(map[string]string{"jacquard.dev/state": string(w.State.State), "jacquard.dev/state-lease": w.State.Lease})
 			return nil
 		}
 		for _, c := range []struct {
@@ -77,7 +87,7 @@ func TestStateOfRefusedCRD(t *testing.T) {
 		} {
 			time.Sleep(c.after)
 			tried = nil
-			wrote := r.recordStates(t.Context(), []heartbeat.Kind{{Name: "refused", State: verdict.Serving}, {Name: "well", State: c.well}}, annotate)
+			wrote := r.recordStates(t.Context(), []heartbeat.Kind{{Name: "refused", State: verdict.Serving}, {Name: "well", State: c.well}}, write)
 			if !slices.Equal(tried, c.want) || wrote != (c.want != nil) {
 				t.Errorf("after %s: tried %v, want %v", c.after, tried, c.want)
 			}

@@ -120,7 +120,7 @@ func (m *kindManager) syncKind(ctx context.Context, name string) (time.Duration,
 	// 1. Record first what must survive a crash. The event of the write leads back here, and
 	// then there is nothing left to write. If something undid the write, it is tried again later.
 	if !d.Writes.IsEmpty() {
-		if err := m.annotateCRD(ctx, p.crd, d.Writes.Annotations(p.crd, p.mine, time.Now())); err != nil {
+		if err := m.writeRecord(ctx, p.crd, p.mine, d.Writes); err != nil {
 			return 0, fmt.Errorf("recording the state of the kind on CRD %s: %w", name, err)
 		}
 		m.reporter.announceRollback(ctx, name, d.Writes)

@@ -23,7 +23,7 @@ func TestUnlisted(t *testing.T) {
 	if _, err := o.manager.syncKind(t.Context(), name); err != nil {
 		t.Error(err)
 	}
-	if o.readState(name).taken != "" {
+	if o.readState(name).report.loadResult() != "" {
 		t.Error("its folder was taken up")
 	}
 }

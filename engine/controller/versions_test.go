@@ -96,7 +96,7 @@ func (c *course) serve(folder string) {
 			c.take(d, in.Record.Rollout)
 			return
 		}
-		c.write(d.Writes.Annotations(c.crd, shard.Shard{}, time.Now()))
+		c.write(d.Writes)
 	}
 }
 
@@ -116,8 +116,8 @@ func (c *course) take(d kinds.Desired, record rollout.Record) {
 	c.adoptVersions(d, record, versions, time.Now())
 }
 
-func (c *course) write(annotations map[string]any) {
-	for key, value := range annotations {
+func (c *course) write(w kinds.Writes) {
+	for key, value := range w.Annotations(c.crd, shard.Shard{}, time.Now()) {
 		if delete(c.crd.Annotations, key); value != nil {
 			c.crd.Annotations[key] = value.(string)
 		}
@@ -128,7 +128,7 @@ func (c *course) write(annotations map[string]any) {
 func (c *course) put() (now rollout.Record, changed bool) {
 	now, changed = c.newRecord()
 	if changed {
-		c.write(kinds.RolloutAnnotations(shard.Shard{}, now))
+		c.write(kinds.Writes{Rollout: &now})
 		c.serve(c.folder)
 	}
 	return now, changed
@@ -384,7 +384,7 @@ func TestResumed(t *testing.T) {
 	ids := []rollout.Revision{{Number: 1, Digest: "0"}, {Number: 2, Digest: "1"}, {Number: 3, Digest: "lost"}}
 	c := unserved()
 	c.lost = []string{"lost"}
-	c.write(kinds.RolloutAnnotations(shard.Shard{}, rollout.Record{Revisions: ids, State: rollout.Running}))
+	c.write(kinds.Writes{Rollout: &rollout.Record{Revisions: ids, State: rollout.Running}})
 	c.readMarks = func(uid types.UID) []rollout.Revision {
 		return map[types.UID][]rollout.Revision{"a": ids[:2], "b": ids[:1], "c": ids}[uid]
 	}
@@ -432,7 +432,7 @@ func TestReportOfResumedRollout(t *testing.T) {
 		message string
 	}{"2": {verdict.Stopped, record.Text("things")}, "3": {verdict.RollingOut, "the changed folder is being tried"}} {
 		c := unserved()
-		c.write(kinds.RolloutAnnotations(shard.Shard{}, record))
+		c.write(kinds.Writes{Rollout: &record})
 		c.serve(digest)
 		k := &heartbeat.Kind{Name: "things"}
 		if c.describeKind(k, false); k.State != want.state || k.Message != want.message {
@@ -492,7 +492,7 @@ func TestFailureOfHistory(t *testing.T) {
 func TestUndecidedAfterRestart(t *testing.T) {
 	ids := []rollout.Revision{{Number: 1, Digest: "0"}, {Number: 2, Digest: "1"}}
 	c := unserved()
-	c.write(kinds.RolloutAnnotations(shard.Shard{}, rollout.Record{Revisions: ids, State: rollout.Stopped, Reason: rollout.NotReady}))
+	c.write(kinds.Writes{Rollout: &rollout.Record{Revisions: ids, State: rollout.Stopped, Reason: rollout.NotReady}})
 	c.serve("1")
 	c.is(t, "a", "")
 	c.rollout.Previewed(rollout.Preview{UID: "a", Generation: 1, Reached: true})

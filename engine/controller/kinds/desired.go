@@ -85,26 +85,6 @@ type Desired struct {
 	Writes Writes
 }
 
-// Writes are changes of the Record of a kind.
-type Writes struct {
-	// Claim claims the kind for this installation.
-	Claim bool
-	// Kinds are added to the record. The kinds of a version are known as soon as it is
-	// loaded, so they are recorded once, before it serves anything.
-	Kinds []RecordedKind
-	// Deletion replaces the settings for deletions; nil keeps them.
-	Deletion *kind.DeletionSettings
-	// Rollback replaces the rollback, or removes it if it is zero; nil keeps it.
-	Rollback *rollout.Rollback
-	// Rollout replaces the record of the rollout; nil keeps it.
-	Rollout *rollout.Record
-}
-
-// IsEmpty reports whether there is nothing to write.
-func (w Writes) IsEmpty() bool {
-	return !w.Claim && len(w.Kinds) == 0 && w.Deletion == nil && w.Rollback == nil && w.Rollout == nil
-}
-
 // IsServed reports whether resources of the kind are served, if only to be deleted.
 func (d Desired) IsServed() bool { return d.Mode == Serve || d.Mode == DeleteOnly }
 
@@ -184,8 +164,6 @@ type Inputs struct {
 	// Running is true if the kind is being served, Paused if a person has paused it, and
 	// ReadOnly if nothing may be written.
 	Running, Paused, ReadOnly bool
-	// Approved is the approval on the CRD that has not been taken in yet.
-	Approved rollout.Approval
 	// StoresRevisions is false if revisions do not survive a restart.
 	StoresRevisions bool
 	// Version returns the revision with a digest, compiled for the present CRD. It comes from
@@ -363,7 +341,7 @@ func (in Inputs) decideLeader() Desired {
 // operator to roll it back.
 func (in Inputs) wantsRollback() bool {
 	record := in.Record.Rollout
-	isApproved := record.Stop != "" && in.Approved.Stop == record.Stop // which the rollout takes in next
+	isApproved := record.Stop != "" && rollout.ParseApproval(in.Record.Approved).Stop == record.Stop // which the rollout takes in next
 	return in.Role == Leader && !in.Paused && !in.ReadOnly && in.Record.Rollback == (rollout.Rollback{}) &&
 		record.State == rollout.Stopped && record.Reason.IsFailure() && !isApproved &&
 		in.Folder.Kind != nil && record.Target().Digest == in.Folder.Digest && in.Folder.Kind.Settings.Rollout.OnFailure == kind.OnFailureRollback

@@ -204,7 +204,7 @@ func TestDecide(t *testing.T) {
 		{"rollout failed after another one was abandoned", func(in *Inputs) {
 			fail(in).Revisions = []rollout.Revision{{Number: 1, Digest: "aaaa"}, {Number: 2, Digest: "cccc"}, {Number: 3, Digest: "bbbb"}}
 		}, "Serve RolledBack 1-aaaa 2-cccc! 3-bbbb 4-aaaa revert rollback +rollback=aaaa bbbb onFailure +Running"},
-		{"rollout failed, and a person approves", func(in *Inputs) { fail(in).Stop, in.Approved.Stop = "bbbb/NotReady/1", "bbbb/NotReady/1" }, "Serve 1-aaaa 2-bbbb"},
+		{"rollout failed, and a person approves", func(in *Inputs) { fail(in).Stop, in.Record.Approved = "bbbb/NotReady/1", "bbbb/NotReady/1" }, "Serve 1-aaaa 2-bbbb"},
 		{"rollout keeps children", func(in *Inputs) { fail(in).Reason = rollout.PruneHeld }, "Serve 1-aaaa 2-bbbb"},
 		{"rollout held back deletions", func(in *Inputs) { fail(in).Reason = rollout.Deletes }, "Serve 1-aaaa 2-bbbb"},
 		{"rollout runs", func(in *Inputs) { fail(in).State = rollout.Running }, "Serve 1-aaaa 2-bbbb"},

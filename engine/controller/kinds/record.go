@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/kind"
+	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
 // A Record is everything that is recorded about a kind, in annotations of its CRD.
@@ -23,6 +25,8 @@ type Record struct {
 	Deletion kind.DeletionSettings
 	Rollout  rollout.Record
 	Rollback rollout.Rollback
+	// Approved is an approval that has not been taken in yet: see rollout.ParseApproval.
+	Approved string
 	// IsStale is true if another replica may have written the record since it was last seen.
 	IsStale bool
 }
@@ -34,6 +38,38 @@ type RecordedKind struct {
 	Patched bool
 }
 
+// A ServedState is how a kind is served, for other programs. Lease is NAMESPACE/NAME of the Lease that
+// shows whether its operator still runs, or empty.
+type ServedState struct {
+	State verdict.State
+	Lease string
+}
+
+// Writes are changes of the Record of a kind.
+type Writes struct {
+	// Claim claims the kind for this installation. Unclaim gives up its claim, with everything that
+	// is recorded for it.
+	Claim, Unclaim bool
+	// Kinds are added to the record. The kinds of a version are known as soon as it is
+	// loaded, so they are recorded once, before it serves anything.
+	Kinds []RecordedKind
+	// Forgotten are removed from the record.
+	Forgotten []RecordedKind
+	// Deletion replaces the settings for deletions; nil keeps them.
+	Deletion *kind.DeletionSettings
+	// Rollback replaces the rollback, or removes it if it is zero; nil keeps it.
+	Rollback *rollout.Rollback
+	// Rollout replaces the record of the rollout; nil keeps it.
+	Rollout *rollout.Record
+	// IsApprovalUsed removes the approval.
+	IsApprovalUsed bool
+	// State replaces the state; nil keeps it.
+	State *ServedState
+}
+
+// IsEmpty reports whether there is nothing to write.
+func (w Writes) IsEmpty() bool { return reflect.ValueOf(w).IsZero() }
+
 // annotations have the recorded kinds; the key is whether they are patched.
 var annotations = map[bool]string{false: api.AnnotationChildKinds, true: api.AnnotationPatchedKinds}
 
@@ -44,7 +80,14 @@ func ReadRecord(crd metav1.Object, mine shard.Shard) Record {
 		Deletion: kind.ParseDeletionSettings(crd.GetAnnotations()[mine.Key(api.AnnotationLeaving)]),
 		Rollout:  rollout.ReadRecord(crd.GetAnnotations(), mine.Key),
 		Rollback: rollout.ParseRollback(crd.GetAnnotations()[mine.Key(api.AnnotationRollback)]),
+		Approved: crd.GetAnnotations()[mine.Key(api.AnnotationApproved)],
 	}
+}
+
+// ReadState reads how an installation serves a kind.
+func ReadState(crd metav1.Object, mine shard.Shard) ServedState {
+	return ServedState{State: verdict.State(crd.GetAnnotations()[mine.Key(api.AnnotationState)]),
+		Lease: crd.GetAnnotations()[mine.Key(api.AnnotationStateLease)]}
 }
 
 // ReadKinds reads the recorded kinds, which all installations share.
@@ -63,8 +106,11 @@ func (w Writes) Annotations(crd metav1.Object, mine shard.Shard, now time.Time) 
 	if w.Claim {
 		maps.Copy(write, mine.ClaimAnnotation(crd))
 	}
-	if len(w.Kinds) > 0 {
-		maps.Copy(write, KindAnnotations(crd, append(ReadKinds(crd), w.Kinds...)))
+	if w.Unclaim {
+		maps.Copy(write, mine.Yield(crd))
+	}
+	if len(w.Kinds)+len(w.Forgotten) > 0 {
+		maps.Copy(write, w.kindAnnotations(crd))
 	}
 	if w.Deletion != nil {
 		write[mine.Key(api.AnnotationLeaving)] = orNil(w.Deletion.String())
@@ -77,15 +123,24 @@ func (w Writes) Annotations(crd metav1.Object, mine shard.Shard, now time.Time) 
 		if record.Began.IsZero() {
 			record.Began = now.UTC()
 		}
-		maps.Copy(write, RolloutAnnotations(mine, record))
+		write[mine.Key(api.AnnotationRollout)] = record.String()
+		if record.State == rollout.Complete {
+			write[mine.Key(api.AnnotationRolledOut)] = record.Target().Digest
+		}
+	}
+	if w.IsApprovalUsed {
+		write[mine.Key(api.AnnotationApproved)] = nil
+	}
+	if w.State != nil {
+		write[mine.Key(api.AnnotationState)], write[mine.Key(api.AnnotationStateLease)] = string(w.State.State), orNil(w.State.Lease)
 	}
 	return write
 }
 
-// KindAnnotations returns the annotations of a CRD that change if these are to be the recorded
-// kinds.
-func KindAnnotations(crd metav1.Object, kinds []RecordedKind) map[string]any {
+// kindAnnotations returns the annotations of a CRD with recorded kinds that the writes change.
+func (w Writes) kindAnnotations(crd metav1.Object) map[string]any {
 	write := map[string]any{}
+	kinds := slices.DeleteFunc(append(ReadKinds(crd), w.Kinds...), func(k RecordedKind) bool { return slices.Contains(w.Forgotten, k) })
 	for patched, key := range annotations {
 		var texts []string
 		for _, k := range kinds {
@@ -97,15 +152,6 @@ func KindAnnotations(crd metav1.Object, kinds []RecordedKind) map[string]any {
 		if text := strings.Join(slices.Compact(texts), ","); text != crd.GetAnnotations()[key] {
 			write[key] = orNil(text)
 		}
-	}
-	return write
-}
-
-// RolloutAnnotations returns the annotations of a CRD that contain a record of a rollout.
-func RolloutAnnotations(mine shard.Shard, record rollout.Record) map[string]any {
-	write := map[string]any{mine.Key(api.AnnotationRollout): record.String()}
-	if record.State == rollout.Complete {
-		write[mine.Key(api.AnnotationRolledOut)] = record.Target().Digest
 	}
 	return write
 }
