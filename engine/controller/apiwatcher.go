@@ -167,7 +167,7 @@ func isEstablished(crd *apiextensionsv1.CustomResourceDefinition) bool {
 // followDiscovery enqueues what depends on the kinds that the cluster serves otherwise than before,
 // or no longer promises. It begins to watch children once it is known whose they may be.
 func (w *apiWatcher) followDiscovery(ctx context.Context) error {
-	changed, owners := w.apis.discovery.Subscribe(), w.lists.awaitOwners(ctx)
+	changed, owners := w.apis.discovery.Subscribe(), w.lists.owners
 	shown, served := w.apis.promisedKinds(), w.apis.servedKinds()
 	dependsOn := func(*kindController) bool { return true }
 	for {

@@ -2,9 +2,7 @@ package controller
 
 import (
 	"context"
-	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -68,7 +66,10 @@ func (a *arrivals) WaitForSync(ctx context.Context) error {
 	if a.of.namespace != "" {
 		return nil
 	}
-	return wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
-		return a.of.hasSynced(), nil
-	})
+	select {
+	case <-a.of.firstList():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -46,8 +46,11 @@ type kindController struct {
 	deletions           storedDeletions
 	// parallel is how many resources are tried at the same time.
 	parallel int
-	cancel   context.CancelFunc
-	done     chan struct{}
+	// workers reconcile the resources while running is not done. running ends with stop.
+	workers controller.Controller
+	ctx     context.Context
+	stop    context.CancelFunc
+	running sync.WaitGroup
 	// caught is the part of the resources that is known, and since are the parts that were
 	// served since then.
 	caught replicas.Part
@@ -78,7 +81,7 @@ func (k *kindRunner) start(ctx context.Context, gvk apischema.GroupVersionKind, 
 		return err
 	}
 	r := &kindController{o: k.kindTable, name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: versions,
-		parallel: k.options.Workers, done: make(chan struct{})}
+		parallel: k.options.Workers}
 	cluster := k.newCluster()
 	cluster.Shard = mine
 	r.reconciler = reconcile.New(name, gvk, l.resources, cluster)
@@ -87,11 +90,10 @@ func (k *kindRunner) start(ctx context.Context, gvk apischema.GroupVersionKind, 
 	if k.membership.stoodBy.Load() && !k.dividesResources() {
 		r.reconciler.TookOver(time.Unix(0, k.membership.leadsSince.Load()))
 	}
-	c, err := k.newController(ctx, r)
-	if err != nil {
+	if r.workers, err = k.newController(ctx, r); err != nil {
 		return fmt.Errorf("starting kind %s: %w", name, err)
 	}
-	ctx, r.cancel = context.WithCancel(ctx)
+	r.ctx, r.stop = context.WithCancel(ctx)
 	k.mu.Lock()
 	state := k.stateOf(name)
 	state.controller, state.wasServed = r, true
@@ -99,7 +101,6 @@ func (k *kindRunner) start(ctx context.Context, gvk apischema.GroupVersionKind, 
 	r.reconciler.Begin()
 	k.shareChanged()
 	log.FromContext(ctx).Info("kind starts", "kind", name, "version", gvk.Version)
-	go k.runKind(ctx, r, c)
 	return nil
 }
 
@@ -179,44 +180,34 @@ func (k *kindRunner) newQueue(kind string, limiter workqueue.TypedRateLimiter[ct
 	})
 }
 
-// runKind runs a kind until it is stopped. Resources are served once it is known
-// which children there are, or why that cannot be known.
-func (k *kindRunner) runKind(ctx context.Context, r *kindController, c controller.Controller) {
-	defer close(r.done)
-	var beside sync.WaitGroup
-	_ = pollUntil(ctx, func() bool { return !r.resources.lists() })
-	r.wants.Store(true)
-	r.declareNeeds()
-	k.names.Add(r.name) // whose pass counts what cannot be watched
-	if pollUntil(ctx, r.hasListed) == nil && k.awaitChildren(ctx, r) == nil {
-		r.begun.Store(true)
-		k.names.Add(r.name) // whose rollout can advance now
-		beside.Go(func() { k.resyncLoop(ctx, r) })
-		if err := c.Start(ctx); err != nil && ctx.Err() == nil {
-			log.FromContext(ctx).Error(err, "kind ended", "kind", r.name)
-		}
-	}
-	beside.Wait()
-}
+// startTick is how often a kind that has not begun is looked at without an event: what has been
+// refused for long enough counts as known.
+const startTick = time.Second
 
-// awaitChildren returns when every kind of child has been listed or is in
-// trouble, so that no status is written that only says "not known yet".
-func (k *kindRunner) awaitChildren(ctx context.Context, r *kindController) error {
-	return pollUntil(ctx, func() bool { return !r.versions.listVersions().isPending(k.newCluster().Caches) })
-}
-
-// pollUntil waits until something is so.
-func pollUntil(ctx context.Context, is func() bool) error {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
+// beginServing takes a kind that has started as far as can be now: its children are watched once it
+// is known whose they may be, and its resources are reconciled once all children have been listed,
+// or cannot be, so that no status only says "not known yet". It returns when to look again without
+// an event; 0 means never.
+func (k *kindRunner) beginServing(r *kindController) time.Duration {
+	if r.begun.Load() {
+		return 0
 	}
-	return nil
+	if !r.wants.Load() && !r.resources.lists() {
+		r.wants.Store(true)
+		r.declareNeeds()
+	}
+	if !r.wants.Load() || !r.hasListed() || r.versions.listVersions().isPending(k.newCluster().Caches) {
+		return startTick
+	}
+	r.begun.Store(true)
+	k.names.Add(r.name) // its rollout can advance now
+	r.running.Go(func() { k.resyncLoop(r.ctx, r) })
+	r.running.Go(func() {
+		if err := r.workers.Start(r.ctx); err != nil && r.ctx.Err() == nil {
+			log.FromContext(r.ctx).Error(err, "kind ended", "kind", r.name)
+		}
+	})
+	return 0
 }
 
 // resyncLoop lists the children of a kind every now and then, in case a watch
@@ -274,14 +265,14 @@ func (k *kindRunner) stopWorkers(name string) {
 	if r == nil {
 		return
 	}
-	r.stop()
+	r.end()
 	r.reconciler.End()
 	k.mgr.GetLogger().Info("kind stops", "kind", name)
 }
 
-func (r *kindController) stop() {
-	r.cancel()
-	<-r.done
+func (r *kindController) end() {
+	r.stop()
+	r.running.Wait()
 	metrics.Kind(r.name).End()
 }
 

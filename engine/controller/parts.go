@@ -74,7 +74,14 @@ type watchTroubles struct{ *kindTable }
 type wakeUps struct{ *kindTable }
 
 // The resourceLists are the caches of the resources of all kinds.
-type resourceLists struct{ *kindTable }
+type resourceLists struct {
+	*kindTable
+	// owners is closed once it is known whose children there may be, which is looked for since began.
+	// The mutex guards the others.
+	owners         chan struct{}
+	areOwnersKnown bool
+	began          time.Time
+}
 
 // A shareFollower makes known what this replica serves, when its share changes.
 type shareFollower struct {
@@ -182,7 +189,7 @@ func assembleParts(p *process) *Operator {
 	p.inFlight, p.ends = &inFlight{}, &atomic.Bool{}
 	o := &Operator{kindTable: t}
 	o.apis = &apiCatalog{kindTable: t, withdrawn: make(chan struct{}, 1)}
-	o.troubles, o.wakeUps, o.lists = &watchTroubles{t}, &wakeUps{t}, &resourceLists{t}
+	o.troubles, o.wakeUps, o.lists = &watchTroubles{t}, &wakeUps{t}, &resourceLists{kindTable: t, owners: make(chan struct{})}
 	o.share = &shareFollower{kindTable: t, lists: o.lists, childShare: replicas.All()}
 	o.membership = &membership{kindTable: t, lists: o.lists, share: o.share, ended: make(chan struct{})}
 	o.runner = &kindRunner{kindTable: t, apis: o.apis, lists: o.lists, membership: o.membership}

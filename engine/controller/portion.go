@@ -133,6 +133,18 @@ func (p *portion) hasSynced() bool {
 	return p.synced
 }
 
+// firstList returns a channel that is closed once the resources were listed.
+func (p *portion) firstList() <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.first == nil {
+		if p.first = make(chan struct{}); p.synced {
+			close(p.first)
+		}
+	}
+	return p.first
+}
+
 // get returns a resource, or nil; known is false before the first list.
 func (p *portion) get(name cache.ObjectName) (o *live.Packed, known bool) {
 	p.mu.Lock()
@@ -214,11 +226,14 @@ func (p *portion) replace(list []*live.Packed, chosen choice) {
 	p.mu.Lock()
 	before, first := p.items, !p.synced
 	p.items, p.synced, p.selected = items, true, chosen
-	p.mu.Unlock()
-	p.listed()
-	if hasRecovered := !p.isUnwatchable.Load() && p.recovered(); first && !hasRecovered {
-		p.told()
+	if first && p.first != nil {
+		close(p.first)
 	}
+	p.mu.Unlock()
+	if !p.isUnwatchable.Load() {
+		p.recovered()
+	}
+	p.listed()
 	to := p.followed()
 	for name, o := range items {
 		switch old := before[name]; {

