@@ -30,13 +30,9 @@ func (s Settings) Target() Revision { return s.Revisions[len(s.Revisions)-1] }
 // A Rollout takes a revision to all resources of a kind. It is not safe for concurrent use.
 type Rollout struct {
 	progress
-	settings  Settings
-	members   members
-	waves     waves
-	failures  failures
-	deletions deletions
-	approvals *approvals
-	began     time.Time
+	members members
+	waves   waves
+	began   time.Time
 	// previous is the record of this rollout by an earlier process, or zero.
 	previous Record
 	// halted is why nothing may move: see Halt.
@@ -47,18 +43,20 @@ type Rollout struct {
 // rollout keeps its approvals, and whatever stopped it. The revisions must be recorded
 // before the first call of Choose.
 func New(settings Settings, record Record, now time.Time) *Rollout {
-	r := &Rollout{progress: progress{state: Previewing}, settings: settings, members: members{}, approvals: newApprovals(), began: now}
+	all, approvals := members{}, newApprovals()
 	isSameTarget := record.Target() == settings.Target()
 	if isSameTarget {
-		r.previous, r.approvals = record, parseApprovals(record.Approved, record.AllWaves)
+		approvals = parseApprovals(record.Approved, record.AllWaves)
 	}
-	r.approvals.addKeys(settings.Approved)
-	r.waves = waves{members: r.members, approvals: r.approvals, settings: settings, recoveredWaves: 1, since: now}
-	r.failures = failures{r.members, r.approvals}
-	r.deletions = deletions{r.members, r.approvals, map[Child]bool{}}
+	approvals.addKeys(settings.Approved)
+	r := &Rollout{members: all, began: now,
+		progress: progress{state: Previewing, settings: settings, approvals: approvals, failures: failures{all, approvals},
+			deletions: deletions{all, approvals, map[Child]bool{}}},
+		waves: waves{members: all, approvals: approvals, settings: settings, recoveredWaves: 1, since: now}}
 	if !isSameTarget {
 		return r
 	}
+	r.previous = record
 	if !record.Began.IsZero() {
 		r.began = record.Began
 	}
@@ -68,15 +66,9 @@ func New(settings Settings, record Record, now time.Time) *Rollout {
 	return r
 }
 
-// State returns how far the rollout is.
-func (r *Rollout) State() State { return r.state }
-
 // Observe records the present state of a resource. While the rollout is running, a new
 // resource belongs to the target; otherwise it belongs to the base, like all others.
-func (r *Rollout) Observe(o Resource) { r.memberFor(o) }
-
-// memberFor returns the member for a resource, after recording the resource's state.
-func (r *Rollout) memberFor(o Resource) *member {
+func (r *Rollout) Observe(o Resource) {
 	m := r.members[o.UID]
 	if m == nil {
 		m = &member{Preview: Preview{UID: o.UID}, name: o.NamespacedName, wave: noWave, generation: o.Generation}
@@ -92,7 +84,6 @@ func (r *Rollout) memberFor(o Resource) *member {
 	}
 	m.labels, m.paused = o.Labels, o.Paused
 	m.observeGeneration(o.Generation)
-	return m
 }
 
 // ObserveAll records the present state of all resources, and forgets those that no longer
@@ -166,7 +157,8 @@ type Decision struct {
 // Choose decides which revision serves a resource now. An edit never moves a resource to
 // another revision.
 func (r *Rollout) Choose(o Resource) Decision {
-	m := r.memberFor(o)
+	r.Observe(o)
+	m := r.members[o.UID]
 	isApproved := r.approvals.isApprovedIndividually(m)
 	if isApproved {
 		m.applyEvent(waveReleased)
@@ -243,7 +235,9 @@ func (r *Rollout) Step(now time.Time) (released []types.NamespacedName, wait tim
 		}
 		r.waves.passUnready()
 		if len(r.waves.unreleasedMembers()) == 0 {
-			r.completeOrStop()
+			if len(r.members.inPhase(Unpreviewed)) == 0 {
+				r.completeOrStop()
+			}
 			return released, 0
 		}
 		if r.waves.pausesNow() {
@@ -280,44 +274,10 @@ func (r *Rollout) Start(now time.Time) {
 	}
 }
 
-// completeOrStop completes the rollout after its last wave, unless resources have yet to be
-// previewed, or would be left behind without an approval.
-func (r *Rollout) completeOrStop() {
-	if len(r.members.inPhase(Unpreviewed)) > 0 {
-		return
-	}
-	if failing := r.failures.unapprovedFailures(); len(failing) > 0 {
-		r.stopFor(RenderFailed, r.failures.explainFailures(failing))
-	}
-	if r.state == Running {
-		r.state = Complete
-	}
-}
-
-// stopFor stops a running rollout, unless the reason no longer stops it.
-func (r *Rollout) stopFor(reason Reason, message string, by ...*member) {
-	isIgnored := r.approvals.isApprovedForAllWaves(reason) || r.settings.IsRevert && reason != Deletes
-	if r.state == Running && !isIgnored {
-		r.recordStop(reason, message, memberNames(by))
-	}
-}
-
-// stopIfHarmful stops a running rollout that would fail for, or delete, more than a person
-// may want to repair.
-func (r *Rollout) stopIfHarmful() {
-	if failing := r.failures.unapprovedFailures(); r.failures.areTooMany() {
-		r.stopFor(RenderFailed, r.failures.explainFailures(failing))
-	}
-	if r.deletions.needApproval() {
-		r.stopFor(Deletes, r.deletions.explainDeletions())
-	}
-}
-
 // resumeRunning starts or resumes a rollout. Another reason may stop it again immediately.
 func (r *Rollout) resumeRunning(now time.Time) {
-	r.progress = progress{state: Running}
 	r.RestartDeadline(now)
-	r.stopIfHarmful()
+	r.run()
 }
 
 // Halt stops a rollout that a person rolled back, while the revision to return to cannot be
@@ -326,7 +286,7 @@ func (r *Rollout) Halt(why string, now time.Time) {
 	r.halted = why
 	switch {
 	case why != "" && (r.state == Running || r.reason == RollbackFailed):
-		r.recordStop(RollbackFailed, why, nil)
+		r.recordStop(RollbackFailed, why)
 	case why == "" && r.reason == RollbackFailed:
 		r.resumeRunning(now)
 	}
@@ -372,7 +332,7 @@ func MayDeleteAbandoned(c Child) error {
 // Approve lets a stopped rollout continue past the deletions and resources that stopped it,
 // and nothing else. It reports whether the approval applies to the present stop.
 func (r *Rollout) Approve(a Approval, now time.Time) bool {
-	if r.state != Stopped || !r.reason.MayApprove() || a.Stop != r.stopName(r.settings.Target(), r.deletions, r.waves.number) {
+	if r.state != Stopped || !r.reason.MayApprove() || a.Stop != r.stopName(r.waves.number) {
 		return false
 	}
 	if len(a.Only) > 0 {
@@ -409,9 +369,6 @@ func (r *Rollout) Approve(a Approval, now time.Time) bool {
 	return true
 }
 
-// Passed returns the resources that the rollout has passed although they are not ready.
-func (r *Rollout) Passed() []types.NamespacedName { return memberNames(r.members.inPhase(Passed)) }
-
 // ServedResources returns the resources that the target serves.
 func (r *Rollout) ServedResources() (all []types.UID) {
 	for uid, m := range r.members {
@@ -430,7 +387,7 @@ func (r *Rollout) Record() Record {
 	}
 	switch r.state {
 	case Stopped:
-		out.Stop = r.stopName(r.settings.Target(), r.deletions, r.waves.number)
+		out.Stop = r.stopName(r.waves.number)
 	case Complete:
 		out.Revisions = []Revision{r.settings.Target()}
 	}
@@ -443,5 +400,5 @@ func (r *Rollout) Record() Record {
 	}
 	out.Total, out.Moved, out.Ready = r.members.countProgress()
 	out.StoppedBy = formatNames(r.stoppedBy)
-	return out.WithPassed(r.Passed())
+	return out.WithPassed(memberNames(r.members.inPhase(Passed)))
 }

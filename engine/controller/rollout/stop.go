@@ -10,8 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// progress is how far a rollout is, and why it is stopped.
+// progress is how far a rollout is, what may stop it, and why it is stopped.
 type progress struct {
+	settings  Settings
+	approvals *approvals
+	failures  failures
+	deletions deletions
+
 	state   State
 	reason  Reason
 	message string
@@ -19,19 +24,60 @@ type progress struct {
 	stoppedBy []types.NamespacedName
 }
 
+// State returns how far the rollout is.
+func (p *progress) State() State { return p.state }
+
+// run starts or resumes a rollout, unless it would fail for, or delete, more than a person may want
+// to repair.
+func (p *progress) run() {
+	p.state, p.reason, p.message, p.stoppedBy = Running, "", "", nil
+	p.stopIfHarmful()
+}
+
+// stopIfHarmful stops a running rollout that would fail for, or delete, more than a person
+// may want to repair.
+func (p *progress) stopIfHarmful() {
+	if failing := p.failures.unapprovedFailures(); p.failures.areTooMany() {
+		p.stopFor(RenderFailed, p.failures.explainFailures(failing))
+	}
+	if p.deletions.needApproval() {
+		p.stopFor(Deletes, p.deletions.explainDeletions())
+	}
+}
+
+// completeOrStop completes the rollout after its last wave, unless resources would be left behind
+// without an approval.
+func (p *progress) completeOrStop() {
+	if failing := p.failures.unapprovedFailures(); len(failing) > 0 {
+		p.stopFor(RenderFailed, p.failures.explainFailures(failing))
+	}
+	if p.state == Running {
+		p.state = Complete
+	}
+}
+
+// stopFor stops a running rollout, unless the reason no longer stops it.
+func (p *progress) stopFor(reason Reason, message string, by ...*member) {
+	isIgnored := p.approvals.isApprovedForAllWaves(reason) || p.settings.IsRevert && reason != Deletes
+	if p.state == Running && !isIgnored {
+		p.recordStop(reason, message, by...)
+	}
+}
+
 // recordStop records why the rollout stops. The resources that caused the stop are recorded, so
 // that an approval still applies to them after a restart.
-func (p *progress) recordStop(reason Reason, message string, by []types.NamespacedName) {
-	*p = progress{state: Stopped, reason: reason, message: message, stoppedBy: by}
+func (p *progress) recordStop(reason Reason, message string, by ...*member) {
+	p.state, p.reason, p.message, p.stoppedBy = Stopped, reason, message, memberNames(by)
 }
 
 // stopName identifies the present stop by the target, the reason and, where two stops can
 // have the same reason, their subject.
-func (p *progress) stopName(target Revision, d deletions, wave int) string {
+func (p *progress) stopName(wave int) string {
+	target := p.settings.Target()
 	switch p.reason {
 	case Deletes:
 		var keys []string
-		for _, one := range d.unapprovedDeletions() {
+		for _, one := range p.deletions.unapprovedDeletions() {
 			keys = append(keys, one.approvalKey())
 		}
 		return deletionsStop(target, keys)
