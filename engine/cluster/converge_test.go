@@ -12,11 +12,12 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/locks"
 )
 
 // A pupil renders whenever it is woken, and only then.
 type pupil struct {
-	woken chan struct{}
+	woken locks.Signal
 	mu    sync.Mutex
 	asked []Query
 	saw   string
@@ -56,11 +57,11 @@ func TestReadersSeeTheEnd(t *testing.T) {
 	here := in.place()
 	pupils := map[string]*pupil{}
 	for n := range 8 {
-		pupils[fmt.Sprint("reader-", n)] = &pupil{woken: make(chan struct{}, 1)}
+		pupils[fmt.Sprint("reader-", n)] = &pupil{woken: locks.NewSignal()}
 	}
 	reads, _ := read(t, admin)
 	reads.patience = 0 // what is asked may be forgotten before it is recorded
-	reads.options.Changed = func(of api.Owner) { tell(pupils[of.Name].woken) }
+	reads.options.Changed = func(of api.Owner) { pupils[of.Name].woken.Notify() }
 	scope := Scope{GroupVersionKind: configMaps, Namespace: here}
 	some := func() Query {
 		if n := rand.N(9); n < 6 {
@@ -85,7 +86,7 @@ func TestReadersSeeTheEnd(t *testing.T) {
 				p.study(reads, reader(name), slices.Clone(queries))
 			}
 		})
-		tell(p.woken)
+		p.woken.Notify()
 	}
 	for n := range 400 {
 		o := object(here, fmt.Sprint("o-", rand.N(6)), map[string]string{"color": fmt.Sprint(rand.N(3))})

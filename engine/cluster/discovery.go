@@ -12,17 +12,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+
+	"github.com/jacquard-operator/jacquard/engine/locks"
 )
 
 // A Discovery keeps a Served up to date.
 type Discovery struct {
 	client    *discovery.DiscoveryClient
 	served    atomic.Pointer[Served]
-	triggered chan struct{}
+	triggered locks.Signal
 	refresh   sync.Mutex // one refresh at a time, so that snapshots do not go back
 
 	mu          sync.Mutex
-	subscribers []chan struct{}
+	subscribers []locks.Signal
 }
 
 // NewDiscovery returns a Discovery that has not asked yet: its Served is empty.
@@ -31,7 +33,7 @@ func NewDiscovery(cfg *rest.Config, httpClient *http.Client) (*Discovery, error)
 	if err != nil {
 		return nil, fmt.Errorf("making a discovery client: %w", err)
 	}
-	d := &Discovery{client: client, triggered: make(chan struct{}, 1)}
+	d := &Discovery{client: client, triggered: locks.NewSignal()}
 	d.served.Store(snapshot(&Served{}, nil, nil, nil))
 	return d, nil
 }
@@ -42,7 +44,7 @@ func (d *Discovery) Served() *Served { return d.served.Load() }
 // Subscribe returns a channel that is told after each refresh that changed
 // something. Tellings coalesce: read Served afterwards.
 func (d *Discovery) Subscribe() <-chan struct{} {
-	told := make(chan struct{}, 1)
+	told := locks.NewSignal()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.subscribers = append(d.subscribers, told)
@@ -52,7 +54,7 @@ func (d *Discovery) Subscribe() <-chan struct{} {
 // Trigger asks Run for a refresh. It never blocks, and pokes coalesce. Poke for a
 // CRD that came, went, or changed what it serves, and for an APIService whose
 // availability changed; a poke that nothing follows costs six refreshes.
-func (d *Discovery) Trigger() { tell(d.triggered) }
+func (d *Discovery) Trigger() { d.triggered.Notify() }
 
 // Refresh asks the cluster what it serves: two requests. Groups whose
 // discovery failed keep their earlier resources and are marked unknown, which
@@ -137,14 +139,6 @@ func (d *Discovery) announce() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, told := range d.subscribers {
-		tell(told)
-	}
-}
-
-// tell puts something into a channel of capacity one unless it is full.
-func tell(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
+		told.Notify()
 	}
 }

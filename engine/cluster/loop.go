@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/jacquard-operator/jacquard/engine/locks"
 )
 
 const (
@@ -54,8 +56,8 @@ type Loop struct {
 	LoopOptions
 	patience time.Duration
 	pauses   func() *wait.Backoff
-	renewed  chan struct{}
-	woken    chan struct{}
+	renewed  locks.Signal
+	woken    locks.Signal
 	// isStale: the list may be older than the change of the CRD.
 	isStale atomic.Bool
 	// The rest is about one try. progress is when it last made progress, in Unix
@@ -69,7 +71,7 @@ type Loop struct {
 
 // NewLoop returns a Loop that has not begun.
 func NewLoop(options LoopOptions) *Loop {
-	l := &Loop{LoopOptions: options, patience: patience, pauses: backOff, renewed: make(chan struct{}, 1), woken: make(chan struct{}, 1)}
+	l := &Loop{LoopOptions: options, patience: patience, pauses: backOff, renewed: locks.NewSignal(), woken: locks.NewSignal()}
 	l.advance()
 	return l
 }
@@ -105,11 +107,11 @@ func (l *Loop) Run(ctx context.Context) {
 // was. What is known stays known until the list has come in.
 func (l *Loop) Renew() {
 	l.isStale.Store(true)
-	tell(l.renewed)
+	l.renewed.Notify()
 }
 
 // Wake tries at once what failed, if the next try is yet to come.
-func (l *Loop) Wake() { tell(l.woken) }
+func (l *Loop) Wake() { l.woken.Notify() }
 
 // pause waits between two tries. It reports whether Renew ended it.
 func (l *Loop) pause(ctx context.Context, d time.Duration) (isRenewed bool) {

@@ -95,10 +95,7 @@ func (w *apiWatcher) crdCame(old, now any) {
 	w.stateOf(crd.Name).crd = crd
 	w.mu.Unlock()
 	if w.apis.definitions.put(before, crd) {
-		select {
-		case w.apis.withdrawn <- struct{}{}:
-		default:
-		}
+		w.apis.withdrawn.Notify()
 	}
 	if before == nil || before.Generation != crd.Generation || before.UID != crd.UID || isEstablished(before) != isEstablished(crd) ||
 		(before.DeletionTimestamp == nil) != (crd.DeletionTimestamp == nil) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/locks"
 )
 
 // onlyFolders restricts the cache of ConfigMaps to those that hold folders.
@@ -40,13 +41,8 @@ func (s *folderSources) watchMaps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	changed := make(chan struct{}, 1)
-	poke := func(any) {
-		select {
-		case changed <- struct{}{}:
-		default:
-		}
-	}
+	changed := locks.NewSignal()
+	poke := func(any) { changed.Notify() }
 	told, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: poke, DeleteFunc: poke, UpdateFunc: func(_, n any) { poke(n) },
 	})

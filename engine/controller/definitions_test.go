@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/jacquard-operator/jacquard/engine/cluster"
+	"github.com/jacquard-operator/jacquard/engine/locks"
 )
 
 // readOperator returns an operator that has read all roots and ConfigMaps, and has listed all CRDs.
@@ -133,7 +134,7 @@ func TestPromisedIsNotAbsent(t *testing.T) {
 			}
 		}
 		o = defining(t, promised)
-		o.apis.withdrawn = make(chan struct{}, 1)
+		o.apis.withdrawn = locks.NewSignal()
 		if o.watcher.crdCame(promised, c.crd); len(o.apis.withdrawn) != c.withdrawn {
 			t.Errorf("%s: told %d times that less is promised", when, len(o.apis.withdrawn))
 		}

@@ -33,6 +33,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/locks"
 	"github.com/jacquard-operator/jacquard/engine/observe"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
@@ -45,7 +46,7 @@ func dividing(t *testing.T, before replicas.Division, others ...string) *Operato
 	t.Helper()
 	o := defining(t)
 	t.Cleanup(o.names.ShutDown)
-	o.listed, o.read, o.mapsRead, o.divided = true, true, true, make(chan struct{}, 1)
+	o.listed, o.read, o.mapsRead, o.divided = true, true, true, locks.NewSignal()
 	o.options.Buckets, o.options.LeaderElection = len(before.Owners), true
 	none := func(api.Owner, types.UID) {}
 	children, err := cluster.NewChildren(&rest.Config{}, cluster.ChildrenOptions{Changed: none, Part: o.share.childPart})

@@ -99,7 +99,7 @@ func (k *kindRunner) start(ctx context.Context, gvk apischema.GroupVersionKind, 
 	state.controller, state.wasServed = r, true
 	k.mu.Unlock()
 	r.reconciler.Begin()
-	k.shareChanged()
+	k.divided.Notify()
 	log.FromContext(ctx).Info("kind starts", "kind", name, "version", gvk.Version)
 	return nil
 }

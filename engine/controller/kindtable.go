@@ -177,14 +177,6 @@ func (t *kindTable) resourceCaches() (all []resourceCache) {
 	return all
 }
 
-// shareChanged has followShare look at what is served, and at what is known of it.
-func (t *kindTable) shareChanged() {
-	select {
-	case t.divided <- struct{}{}:
-	default:
-	}
-}
-
 // addKnown enqueues all kinds.
 func (t *kindTable) addKnown() {
 	for _, name := range t.knownKinds() {

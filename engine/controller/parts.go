@@ -49,7 +49,7 @@ type kindTable struct {
 	// names are the kinds to look at.
 	names workqueue.TypedRateLimitingInterface[string]
 	// divided receives when the share, or what is known of it, has changed.
-	divided chan struct{}
+	divided locks.Signal
 
 	mu       locks.Mutex
 	read     bool // the roots have been read
@@ -64,7 +64,7 @@ type apiCatalog struct {
 	discovery   *cluster.Discovery
 	definitions definitions
 	// withdrawn receives when CRDs promise less.
-	withdrawn chan struct{}
+	withdrawn locks.Signal
 }
 
 // A watchTroubles reports what cannot be watched.
@@ -184,11 +184,11 @@ type apiWatcher struct {
 
 // assembleParts returns an operator with all its parts.
 func assembleParts(p *process) *Operator {
-	t := &kindTable{process: p, names: workqueue.NewTypedRateLimitingQueue(newKindLimiter()), divided: make(chan struct{}, 1),
+	t := &kindTable{process: p, names: workqueue.NewTypedRateLimitingQueue(newKindLimiter()), divided: locks.NewSignal(),
 		kinds: map[string]*kindState{}, mapsRead: p.options.Namespace == ""}
 	p.inFlight, p.ends = &inFlight{}, &atomic.Bool{}
 	o := &Operator{kindTable: t}
-	o.apis = &apiCatalog{kindTable: t, withdrawn: make(chan struct{}, 1)}
+	o.apis = &apiCatalog{kindTable: t, withdrawn: locks.NewSignal()}
 	o.troubles, o.wakeUps, o.lists = &watchTroubles{t}, &wakeUps{t}, &resourceLists{kindTable: t, owners: make(chan struct{})}
 	o.share = &shareFollower{kindTable: t, lists: o.lists, childShare: replicas.All()}
 	o.membership = &membership{kindTable: t, lists: o.lists, share: o.share, ended: make(chan struct{})}

@@ -55,7 +55,7 @@ func (l *resourceLists) startListing(ctx context.Context, gvk apischema.GroupVer
 			return nil, fmt.Errorf("listing kind %s: %w", crd.Name, err)
 		}
 		c.resources = append(c.resources, &portion{kind: crd.Name, namespace: namespace, wanted: wanted, told: func() { l.names.Add(crd.Name) },
-			listed: func() { l.names.Add(crd.Name); l.shareChanged() }, source: func() toolscache.ListerWatcher { return l.resourcesOf(selection) }})
+			listed: func() { l.names.Add(crd.Name); l.divided.Notify() }, source: func() toolscache.ListerWatcher { return l.resourcesOf(selection) }})
 	}
 	ctx, c.cancel = context.WithCancel(ctx)
 	l.mu.Lock()

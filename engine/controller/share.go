@@ -38,7 +38,7 @@ func (f *shareFollower) takeShare(share replicas.Share) {
 	f.inFlight.setShare(share) // last, since followShare chooses by what was changed above
 	metrics.Leads(share.Leads)
 	metrics.Buckets(len(share.Buckets()))
-	f.shareChanged()
+	f.divided.Notify()
 }
 
 // followShare makes known what this replica serves whenever that changes: first the resources,

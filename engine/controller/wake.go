@@ -145,7 +145,7 @@ func (w *wakeUps) childChanged(of api.Owner, uid types.UID) {
 
 // kindSynced wakes everybody who has children of a kind.
 func (w *wakeUps) kindSynced(gvk apischema.GroupVersionKind) {
-	w.shareChanged()
+	w.divided.Notify()
 	for _, r := range w.runningKinds() {
 		if _, has := r.versions.listVersions().childKinds()[gvk]; has {
 			r.enqueueAll()

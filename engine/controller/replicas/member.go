@@ -62,8 +62,8 @@ type Options struct {
 // A Member is one replica's part in the division.
 type Member struct {
 	options Options
-	looks   signal
-	left    signal // sent when Run has given away everything, or has ended
+	looks   locks.Signal
+	left    locks.Signal // sent when Run has given away everything, or has ended
 
 	mu        locks.Mutex
 	exclusive map[string]bool // see view
@@ -106,24 +106,13 @@ type observation struct {
 
 // NewMember returns a Member; Run makes it take part.
 func NewMember(options Options) *Member {
-	return &Member{options: options, looks: make(signal, 1), left: make(signal, 1),
+	return &Member{options: options, looks: locks.NewSignal(), left: locks.NewSignal(),
 		seen: map[string]observation{}, gone: map[string]bool{},
 		exclusive: map[string]bool{}}
 }
 
 // Look makes the member look at the division soon.
-func (m *Member) Look() { m.looks.notifyOnce() }
-
-// A signal wakes the goroutine that receives from it.
-type signal chan struct{}
-
-// notifyOnce sends the signal, unless it was sent already and nobody has received it yet.
-func (s signal) notifyOnce() {
-	select {
-	case s <- struct{}{}:
-	default:
-	}
-}
+func (m *Member) Look() { m.looks.Notify() }
 
 // SetExclusive records whether the leader is to serve all resources of a kind. It matters while
 // this replica leads. A kind of which nothing was recorded stays as the division has it.
@@ -191,7 +180,7 @@ func (m *Member) Run(ctx context.Context, self string) error {
 		m.mu.Lock()
 		m.isRunning = false
 		m.mu.Unlock()
-		m.left.notifyOnce()
+		m.left.Notify()
 	}()
 	informer := cache.NewSharedIndexInformer(cluster.InformerSource(m.source()), &coordinationv1.Lease{}, 0, nil)
 	m.leases = informer.GetStore()
@@ -300,7 +289,7 @@ func (m *Member) lookOnce(ctx context.Context) (err error) {
 		err = m.write(ctx, ptr.Deref(change, d), v.isEnding)
 	}
 	if v.isEnding && m.hasNothing() {
-		m.left.notifyOnce()
+		m.left.Notify()
 	}
 	return err
 }
