@@ -3,6 +3,7 @@ package metrics
 import (
 	"runtime"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/jacquard-operator/jacquard/engine/verdict"
@@ -77,40 +78,16 @@ func (k Kind) Loaded(well bool) {
 }
 
 // CRDDeleted reports whether the CRD of a kind that was served is gone.
-func (k Kind) CRDDeleted(yes bool) {
-	if !yes {
-		crdDeleted.DeleteLabelValues(string(k))
-		return
-	}
-	crdDeleted.WithLabelValues(string(k)).Set(1)
-}
+func (k Kind) CRDDeleted(yes bool) { setFlag(crdDeleted, string(k), yes) }
 
 // CRDMissing reports whether a kind that was never served has a folder and no CRD.
-func (k Kind) CRDMissing(yes bool) {
-	if !yes {
-		noCRD.DeleteLabelValues(string(k))
-		return
-	}
-	noCRD.WithLabelValues(string(k)).Set(1)
-}
+func (k Kind) CRDMissing(yes bool) { setFlag(noCRD, string(k), yes) }
 
 // SecondFolder reports whether there is a folder that is not used.
-func (k Kind) SecondFolder(yes bool) {
-	if !yes {
-		notUsed.DeleteLabelValues(string(k))
-		return
-	}
-	notUsed.WithLabelValues(string(k)).Set(1)
-}
+func (k Kind) SecondFolder(yes bool) { setFlag(notUsed, string(k), yes) }
 
 // Elsewhere reports whether another installation serves the kind.
-func (k Kind) Elsewhere(yes bool) {
-	if !yes {
-		elsewhere.DeleteLabelValues(string(k))
-		return
-	}
-	elsewhere.WithLabelValues(string(k)).Set(1)
-}
+func (k Kind) Elsewhere(yes bool) { setFlag(elsewhere, string(k), yes) }
 
 // Leads reports whether this process is the one that works, or leads those that do.
 func Leads(yes bool) { leads.WithLabelValues().Set(number(yes)) }
@@ -122,13 +99,7 @@ func Buckets(n int) { buckets.WithLabelValues().Set(float64(n)) }
 func Unowned(n int) { unowned.WithLabelValues().Set(float64(n)) }
 
 // RootMissing reports whether a root cannot be read.
-func RootMissing(root string, isMissing bool) {
-	if !isMissing {
-		rootMissing.DeleteLabelValues(root)
-		return
-	}
-	rootMissing.WithLabelValues(root).Set(1)
-}
+func RootMissing(root string, isMissing bool) { setFlag(rootMissing, root, isMissing) }
 
 // ReadOnly reports whether this process changes nothing.
 func ReadOnly(yes bool) { readOnly.WithLabelValues().Set(number(yes)) }
@@ -146,6 +117,15 @@ func Strangers(counts map[string]int) {
 func Build(version string) {
 	buildInfo.Reset()
 	buildInfo.WithLabelValues(version, runtime.Version()).Set(1)
+}
+
+// setFlag gives a gauge a series of value 1, or none.
+func setFlag(of *prometheus.GaugeVec, label string, yes bool) {
+	if yes {
+		of.WithLabelValues(label).Set(1)
+	} else {
+		of.DeleteLabelValues(label)
+	}
 }
 
 func number(yes bool) float64 {
