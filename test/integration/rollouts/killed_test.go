@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -131,6 +133,7 @@ func TestKilledAtEachRequest(t *testing.T) {
 						return nil
 					})
 					op.Stop(t)
+					expireLease(t, home)
 					op = k.at(t, home)
 					number = k.complete(t, number)
 					if diff := cmp.Diff(after, k.outcome(t, op, number)); diff != "" {
@@ -152,6 +155,15 @@ func TestKilledAtEachRequest(t *testing.T) {
 				t.Error("the test shows nothing")
 			}
 		})
+	}
+}
+
+// expireLease deletes the Lease of an installation, which a process that was killed still holds.
+func expireLease(t *testing.T, home string) {
+	t.Helper()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: api.Lease(home + "/jacquard")}}
+	if err := client.IgnoreNotFound(cluster.Client.Delete(t.Context(), lease)); err != nil {
+		t.Fatal(err)
 	}
 }
 
