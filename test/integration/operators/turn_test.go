@@ -110,16 +110,7 @@ func (s *site) upgraded(with ...func(*controller.Options)) (stop func()) {
 // process runs another version of it.
 func (s *site) process(program string) (stop func()) {
 	s.Helper()
-	o := s.line()
-	cmd := exec.Command(program, "run", "--kubeconfig", filepath.Join(cluster.Dir, "operator.kubeconfig"), "--root", s.dir,
-		"--identity", o.Identity, "--leader-election-namespace", o.LeaderElectionNamespace, "--health-probe-bind-address", "0")
-	if os.Getenv("OPERATOR_LOG") != "" {
-		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	}
-	if err := cmd.Start(); err != nil {
-		s.Fatal(err)
-	}
-	stopped := false
+	cmd, stopped := s.startProgram(program, s.line()), false
 	stop = func() {
 		if stopped {
 			return
@@ -134,6 +125,20 @@ func (s *site) process(program string) (stop func()) {
 	}
 	s.Cleanup(stop)
 	return stop
+}
+
+// startProgram starts another version of it.
+func (s *site) startProgram(program string, o controller.Options) *exec.Cmd {
+	s.Helper()
+	cmd := exec.Command(program, "run", "--kubeconfig", filepath.Join(cluster.Dir, "operator.kubeconfig"), "--root", s.dir,
+		"--identity", o.Identity, "--leader-election-namespace", o.LeaderElectionNamespace, "--health-probe-bind-address", "0")
+	if os.Getenv("OPERATOR_LOG") != "" {
+		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	}
+	if err := cmd.Start(); err != nil {
+		s.Fatal(err)
+	}
+	return cmd
 }
 
 // sentOf are the operators' writes since mark of what belongs to this site, but
