@@ -87,6 +87,9 @@ var plainer = []struct {
 	{regexp.MustCompile(`^can't have `), "must not have "},
 }
 
+// selfType is how a rule's compiler calls the type of self: by a number that differs each time.
+var selfType = regexp.MustCompile(`\bselfType\d+`)
+
 // mistyped are the two forms of the validator's type errors: the second quotes
 // the name of the type that was found, or, for a format, the very value.
 var mistyped = regexp.MustCompile(`(?s)^must be of type ([\w,-]+)(?:: "(.*)"|, because: .*)?$`)
@@ -101,7 +104,7 @@ func rewordDetail(detail string) string {
 	}
 	text := inBody.ReplaceAllString(detail, "")
 	if text == detail {
-		return detail
+		return selfType.ReplaceAllString(detail, "self")
 	}
 	for _, p := range plainer {
 		text = p.from.ReplaceAllString(text, p.to)

@@ -36,6 +36,8 @@ func TestParseRefuses(t *testing.T) {
 			"f.yaml:46:19: " + root + ".properties[spec].properties[replicas].default: must be ≤ 10 (is 11)"},
 		{"rule", webapps, "self.replicas <=", "self.replica <=",
 			"f.yaml:34:19: " + root + ".properties[spec].x-kubernetes-validations[0].rule: compilation failed: at 1:5: undefined field 'replica'"},
+		{"rule about self", webapps, "self.replicas <=", "self/2 <=",
+			"f.yaml:34:19: " + root + ".properties[spec].x-kubernetes-validations[0].rule: compilation failed: at 1:5: found no matching overload for '_/_' applied to '(self, int)'"},
 		{"list keys", webapps, "list-map-keys: [name]", "list-map-keys: [nam]",
 			"f.yaml:68:19: " + root +
 				".properties[spec].properties[ports].x-kubernetes-list-map-keys: entries must all be names of item properties"},
