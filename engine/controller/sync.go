@@ -70,14 +70,15 @@ func (m *kindManager) syncNext(ctx context.Context) {
 			wait = shorterWait(wait, m.runner.beginServing(r))
 		}
 		wait = shorterWait(wait, m.lists.findOwners())
-		if err == nil {
-			m.names.Forget(name)
-		} else {
+		switch {
+		case err != nil:
 			log.FromContext(ctx).Error(err, "kind not settled", "kind", name)
 			m.names.AddRateLimited(name)
-		}
-		if wait > 0 {
+		case wait > 0:
+			m.names.Forget(name)
 			m.names.AddAfter(name, wait)
+		default:
+			m.names.Forget(name)
 		}
 		m.names.Done(name)
 	}
