@@ -11,12 +11,12 @@ import (
 
 // promisedKinds is what the cluster serves, and what its CRDs promise besides.
 func (a *apiCatalog) promisedKinds() *cluster.Served {
-	return a.definitions.promising(a.discovery.Served())
+	return a.definitions.addPromised(a.discovery.Served())
 }
 
 // servedKinds is what the cluster serves, without the kinds whose CRD is going.
 func (a *apiCatalog) servedKinds() *cluster.Served {
-	return a.definitions.staying(a.discovery.Served())
+	return a.definitions.addStaying(a.discovery.Served())
 }
 
 // knownAPIs are the kinds that there are in the cluster, as far as is known.
@@ -32,12 +32,12 @@ func (a *apiCatalog) findResource(gvk schema.GroupVersionKind) (live.Resource, b
 // declaresConditions reports whether the CRD of a kind of child declares
 // status.conditions.
 func (a *apiCatalog) declaresConditions(gk schema.GroupKind) bool {
-	crd := a.definitions.of(gk)
+	crd := a.definitions.findCRD(gk)
 	return crd != nil && observe.DeclaresConditions(crd)
 }
 
 // isDefined reports whether a CRD defines a kind, be it served just now or not.
-func (a *apiCatalog) isDefined(gk schema.GroupKind) bool { return a.definitions.of(gk) != nil }
+func (a *apiCatalog) isDefined(gk schema.GroupKind) bool { return a.definitions.findCRD(gk) != nil }
 
 // placeKind is a kind as it is in this cluster.
 func (a *apiCatalog) placeKind(k *kind.Kind) (*kind.Kind, error) {

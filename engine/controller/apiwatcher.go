@@ -94,7 +94,7 @@ func (w *apiWatcher) crdCame(old, now any) {
 	w.mu.Lock()
 	w.stateOf(crd.Name).crd = crd
 	w.mu.Unlock()
-	if w.apis.definitions.put(before, crd) {
+	if w.apis.definitions.putCRD(before, crd) {
 		w.apis.withdrawn.Notify()
 	}
 	if before == nil || before.Generation != crd.Generation || before.UID != crd.UID || isEstablished(before) != isEstablished(crd) ||
@@ -148,7 +148,7 @@ func (w *apiWatcher) crdWent(gone any) {
 	k := w.stateOf(crd.Name)
 	k.crd, k.answer = nil, nil
 	w.mu.Unlock()
-	w.apis.definitions.drop(crd)
+	w.apis.definitions.dropCRD(crd)
 	w.apis.discovery.Trigger()
 	w.names.Add(crd.Name)
 }

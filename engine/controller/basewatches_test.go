@@ -58,7 +58,7 @@ func TestReadinessWithoutBaseWatches(t *testing.T) {
 			}
 		}
 		probe := httptest.NewRecorder()
-		o.probes().ServeHTTP(probe, httptest.NewRequest("GET", "/readyz", nil))
+		o.probeHandler().ServeHTTP(probe, httptest.NewRequest("GET", "/readyz", nil))
 		text := probe.Body.String()
 		if (probe.Code == http.StatusOK) != step.ready || (o.Ready() == nil) != step.ready {
 			t.Errorf("%s: %d, want ready %v: %s", step.name, probe.Code, step.ready, text)

@@ -6,8 +6,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
 )
 
-// elsewhere says why a kind is not served here, and how to take it over.
-func elsewhere(name string, mine shard.Shard, other shard.Claim) string {
+// describeConflict returns why a kind is not served here, and how to take it over.
+func describeConflict(name string, mine shard.Shard, other shard.Claim) string {
 	why := fmt.Sprintf("operator %s serves this kind, so %s does not", other.Identity, mine.Identity)
 	if !mine.Whole() || !other.Whole() {
 		why = fmt.Sprintf("operator %s serves %s of this kind; %s, which is to serve %s, does not, since a resource could be of both",

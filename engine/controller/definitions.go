@@ -24,13 +24,13 @@ type definitions struct {
 	whole, shown, left *cluster.Served
 }
 
-// put takes a CRD as seen now, and before; nil: it was not there. It reports whether
-// something is not promised any more.
-func (d *definitions) put(before, now *apiextensionsv1.CustomResourceDefinition) (withdrawn bool) {
+// putCRD records a CRD as it is now. before is the CRD as it was, or nil if it was not there. It
+// reports whether the API server is to serve something no longer.
+func (d *definitions) putCRD(before, now *apiextensionsv1.CustomResourceDefinition) (withdrawn bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if before != nil && kindOf(before) != kindOf(now) {
-		d.remove(before)
+		d.removeLocked(before)
 	}
 	if d.byKind == nil {
 		d.byKind = map[schema.GroupKind]map[string]*apiextensionsv1.CustomResourceDefinition{}
@@ -41,36 +41,36 @@ func (d *definitions) put(before, now *apiextensionsv1.CustomResourceDefinition)
 	}
 	d.byKind[kind][now.Name] = now
 	d.whole = nil
-	return before != nil && slices.ContainsFunc(promises(before), func(gvk schema.GroupVersionKind) bool {
-		return !slices.Contains(promises(now), gvk)
+	return before != nil && slices.ContainsFunc(promisedVersions(before), func(gvk schema.GroupVersionKind) bool {
+		return !slices.Contains(promisedVersions(now), gvk)
 	})
 }
 
-// drop takes that a CRD is gone.
-func (d *definitions) drop(gone *apiextensionsv1.CustomResourceDefinition) {
+// dropCRD records that a CRD is gone.
+func (d *definitions) dropCRD(gone *apiextensionsv1.CustomResourceDefinition) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.remove(gone)
+	d.removeLocked(gone)
 	d.whole = nil
 }
 
-// remove needs the mutex.
-func (d *definitions) remove(crd *apiextensionsv1.CustomResourceDefinition) {
+// removeLocked removes a CRD. The caller must hold the mutex.
+func (d *definitions) removeLocked(crd *apiextensionsv1.CustomResourceDefinition) {
 	kind := kindOf(crd)
 	if delete(d.byKind[kind], crd.Name); len(d.byKind[kind]) == 0 {
 		delete(d.byKind, kind)
 	}
 }
 
-// of is the CRD that defines a kind, or nil.
-func (d *definitions) of(kind schema.GroupKind) *apiextensionsv1.CustomResourceDefinition {
+// findCRD returns the CRD that defines a kind, or nil.
+func (d *definitions) findCRD(kind schema.GroupKind) *apiextensionsv1.CustomResourceDefinition {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.find(kind)
+	return d.findLocked(kind)
 }
 
-// find needs the mutex.
-func (d *definitions) find(kind schema.GroupKind) (found *apiextensionsv1.CustomResourceDefinition) {
+// findLocked returns the CRD that defines a kind, or nil. The caller must hold the mutex.
+func (d *definitions) findLocked(kind schema.GroupKind) (found *apiextensionsv1.CustomResourceDefinition) {
 	for _, crd := range d.byKind[kind] {
 		if found == nil || isEstablished(crd) {
 			found = crd
@@ -79,41 +79,42 @@ func (d *definitions) find(kind schema.GroupKind) (found *apiextensionsv1.Custom
 	return found
 }
 
-// promising is a snapshot that knows what CRDs promise, and staying is it without
-// the kinds whose CRD goes: nothing can be created of them any more.
-func (d *definitions) promising(whole *cluster.Served) *cluster.Served {
+// addPromised returns a snapshot with what CRDs promise in addition.
+func (d *definitions) addPromised(whole *cluster.Served) *cluster.Served {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.look(whole)
+	d.takeSnapshot(whole)
 	return d.shown
 }
 
-func (d *definitions) staying(whole *cluster.Served) *cluster.Served {
+// addStaying returns the same, without the kinds whose CRD is being deleted: nothing can be created
+// of them any more.
+func (d *definitions) addStaying(whole *cluster.Served) *cluster.Served {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.look(whole)
+	d.takeSnapshot(whole)
 	return d.left
 }
 
-// look takes a snapshot; it needs the mutex.
-func (d *definitions) look(whole *cluster.Served) {
+// takeSnapshot completes a snapshot, unless it did so last. The caller must hold the mutex.
+func (d *definitions) takeSnapshot(whole *cluster.Served) {
 	if d.whole == whole {
 		return
 	}
 	going := map[schema.GroupKind]bool{}
 	var promised []schema.GroupVersionKind
 	for kind := range d.byKind {
-		crd := d.find(kind)
+		crd := d.findLocked(kind)
 		going[kind] = crd.DeletionTimestamp != nil
-		promised = append(promised, promises(crd)...)
+		promised = append(promised, promisedVersions(crd)...)
 	}
 	maps.DeleteFunc(going, func(_ schema.GroupKind, goes bool) bool { return !goes })
 	d.whole, d.shown = whole, whole.Promising(promised)
 	d.left = d.shown.Without(going)
 }
 
-// promises are the kinds that the API server is to serve because of a CRD.
-func promises(crd *apiextensionsv1.CustomResourceDefinition) (all []schema.GroupVersionKind) {
+// promisedVersions returns the kinds that the API server is to serve because of a CRD.
+func promisedVersions(crd *apiextensionsv1.CustomResourceDefinition) (all []schema.GroupVersionKind) {
 	if !isEstablished(crd) || crd.DeletionTimestamp != nil {
 		return nil
 	}

@@ -89,7 +89,7 @@ func TestDefinitionsOverlap(t *testing.T) {
 	is := func(when string, o *Operator, want *apiextensionsv1.CustomResourceDefinition) {
 		t.Helper()
 		for range 100 {
-			if got := o.apis.definitions.of(kind); got != want {
+			if got := o.apis.definitions.findCRD(kind); got != want {
 				t.Fatalf("%s: %v, want %v", when, got, want)
 			}
 		}

@@ -34,7 +34,7 @@ func (m *rolloutManager) storeDeletions(ctx context.Context, r *kindController) 
 	}
 	c.mu.Unlock()
 	isStored := stop == r.deletions.stop && (stop != "" || !isKept)
-	if now.State == "" || isStored || m.options.ReadOnly || m.options.home() == "" {
+	if now.State == "" || isStored || m.options.ReadOnly || m.options.reportNamespace() == "" {
 		return 0
 	}
 	if wait := time.Until(r.deletions.retry); wait > 0 {
@@ -72,7 +72,7 @@ func (m *rolloutManager) replaceDeletions(ctx context.Context, r *kindController
 		return err
 	}
 	owner := metav1.OwnerReference{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: r.name, UID: r.crdUID}
-	for _, doc := range list.Objects(m.options.home(), m.options.Identity, owner) {
+	for _, doc := range list.Objects(m.options.reportNamespace(), m.options.Identity, owner) {
 		if _, err := m.writer.Create(ctx, revision.Resource, doc); err != nil {
 			return fmt.Errorf("writing ControllerRevision %s: %w", doc.GetName(), err)
 		}

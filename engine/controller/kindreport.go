@@ -174,12 +174,12 @@ func (n *kindReporter) announceRollback(ctx context.Context, name string, w kind
 // recordEvent writes an event about the CRD of a kind, if there is one.
 func (t *kindTable) recordEvent(name, severity, reason, action, text string) {
 	if crd := t.seenCRD(name); crd != nil {
-		t.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, severity, reason, action, "%s", cut(text))
+		t.mgr.GetEventRecorder("jacquard").Eventf(crd, nil, severity, reason, action, "%s", truncateNote(text))
 	}
 }
 
-// cut keeps an event's note below the API's limit of 1,024 bytes.
-func cut(s string) string {
+// truncateNote keeps an event's note below the API's limit of 1,024 bytes.
+func truncateNote(s string) string {
 	if len(s) > 1000 {
 		return strings.ToValidUTF8(s[:1000], "") + "…"
 	}

@@ -138,7 +138,7 @@ func (k *kindRunner) newController(ctx context.Context, r *kindController) (cont
 		r.queue.Store(&mine)
 		return nil
 	})})
-	came := changes(r.reconciler, func(uid types.UID) {
+	came := newEventHandler(r.reconciler, func(uid types.UID) {
 		k.children.Disown(uid)
 		if r.versions.concernsResources() {
 			k.names.Add(r.name)

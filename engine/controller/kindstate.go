@@ -55,5 +55,5 @@ type chosenSource struct {
 	idle []string
 }
 
-// named reports whether the kind has a folder, whether it could be read or not.
-func (k *kindState) named() bool { return k.source.folder != nil || k.source.unread != nil }
+// hasFolder reports whether the kind has a folder, whether it could be read or not.
+func (k *kindState) hasFolder() bool { return k.source.folder != nil || k.source.unread != nil }

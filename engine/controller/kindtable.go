@@ -37,7 +37,7 @@ func (t *kindTable) knownKinds() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	names := t.kindsWhere(func(k *kindState) bool {
-		return k.named() || k.controller != nil || k.crd != nil && len(kinds.ReadKinds(k.crd)) > 0
+		return k.hasFolder() || k.controller != nil || k.crd != nil && len(kinds.ReadKinds(k.crd)) > 0
 	})
 	names = append(names, divided...)
 	slices.Sort(names)
@@ -155,7 +155,7 @@ func (t *kindTable) isLeading() bool { return t.inFlight.currentShare().Leads }
 // kindsWithFolder lists the kinds that have a folder, whether it could be read or not;
 // it needs the mutex.
 func (t *kindTable) kindsWithFolder() []string {
-	return t.kindsWhere((*kindState).named)
+	return t.kindsWhere((*kindState).hasFolder)
 }
 
 // seenCRD is a CRD as last seen, or nil.

@@ -21,7 +21,7 @@ import (
 
 // dividesResources reports whether replicas divide the resources. Those that are read-only do not: they
 // record nothing that followers could go by, and one of them counts everything.
-func (o Options) dividesResources() bool { return o.Buckets > 0 && o.elects() && !o.ReadOnly }
+func (o Options) dividesResources() bool { return o.Buckets > 0 && o.usesLease() && !o.ReadOnly }
 
 // newReplicaLock returns the Lease of one replica. Each renewal reports how the replica is.
 func (o Options) newReplicaLock(election *rest.Config, report, seen func() string) (*replicas.Lock, error) {

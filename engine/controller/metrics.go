@@ -8,9 +8,9 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// metrics says how the metrics are served. A certificate that was asked for and
-// is not there is an error: else one that nobody has signed would stand in.
-func (o Options) metrics() (metricsserver.Options, error) {
+// metricsOptions returns how the metrics are served. A certificate that was asked for and is not
+// there is an error: otherwise one that nobody has signed would stand in.
+func (o Options) metricsOptions() (metricsserver.Options, error) {
 	out := metricsserver.Options{BindAddress: o.MetricsAddress}
 	if !o.MetricsSecure || o.MetricsAddress == "0" {
 		return out, nil

@@ -48,11 +48,11 @@ func (m *kindManager) observeKind(ctx context.Context, name string) *kindPass {
 	seen := m.readState(name)
 	p := &kindPass{o: m, name: name, definition: seen.crd, folder: seen.source.folder, running: seen.controller, in: kinds.Inputs{
 		Name: name, CRDsListed: m.listed, FoldersRead: m.read && m.mapsRead, ReadOnly: m.options.ReadOnly, Running: seen.controller != nil,
-		Role: role, StoresRevisions: m.options.home() != "",
+		Role: role, StoresRevisions: m.options.reportNamespace() != "",
 	}}
 	m.mu.Unlock()
 	unread, in := seen.source.unread, &p.in
-	in.Folder.Present = seen.named()
+	in.Folder.Present = seen.hasFolder()
 	if p.crd = m.latestCRD(name); p.crd == nil {
 		p.definition = nil
 		return p
@@ -91,7 +91,7 @@ func (p *kindPass) observeClaim() {
 	p.conflict = p.mine.Conflict(claims)
 	switch {
 	case p.conflict != nil:
-		in.Claim, in.ClaimedBy = kinds.ClaimedElsewhere, errors.New(elsewhere(p.name, p.mine, *p.conflict))
+		in.Claim, in.ClaimedBy = kinds.ClaimedElsewhere, errors.New(describeConflict(p.name, p.mine, *p.conflict))
 	case p.crd.GetAnnotations()[key] == text:
 		in.Claim = kinds.Claimed
 	case p.mine.Holds(claims):

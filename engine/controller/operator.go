@@ -59,7 +59,7 @@ var pprofAddress string
 // New returns an Operator for a cluster; Run starts it.
 func New(options Options) (*Operator, error) {
 	options = options.withDefaults()
-	if err := errors.Join(shard.CheckIdentity(options.Identity), options.Ready.check()); err != nil {
+	if err := errors.Join(shard.CheckIdentity(options.Identity), options.Ready.checkValue()); err != nil {
 		return nil, err
 	}
 	scheme := runtime.NewScheme()
@@ -69,7 +69,7 @@ func New(options Options) (*Operator, error) {
 		apiutil.AddToProtobufScheme(apiextensionsv1.AddToScheme)); err != nil {
 		return nil, err
 	}
-	served, err := options.metrics()
+	served, err := options.metricsOptions()
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func New(options Options) (*Operator, error) {
 		lock, err = options.newReplicaLock(election, func() string { return o.membership.reportReplica() },
 			func() string { return o.membership.member.Status().Digest })
 		held = lock
-	case options.elects():
+	case options.usesLease():
 		held, err = options.newLeaseLock(election)
 	}
 	if err != nil {
@@ -124,7 +124,7 @@ func (o *Operator) connectClients(lead *leaseFence) error {
 		return err
 	}
 	o.reportWriter = o.writer
-	if o.options.elects() {
+	if o.options.usesLease() {
 		o.writer = o.writer.While(lead.timeRemaining)
 	}
 	if o.options.ReadOnly {

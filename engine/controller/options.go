@@ -100,11 +100,11 @@ func (l Lease) withDefaults() Lease {
 // leaseNamespace is where the installation's Lease is, or "".
 func (o Options) leaseNamespace() string { return cmp.Or(o.LeaderElectionNamespace, o.Namespace) }
 
-// elects reports whether a process works only while it holds the Lease.
-func (o Options) elects() bool { return o.LeaderElection || o.leaseNamespace() != "" }
+// usesLease reports whether a process serves only while it holds the Lease.
+func (o Options) usesLease() bool { return o.LeaderElection || o.leaseNamespace() != "" }
 
-// home is where the report is, or "".
-func (o Options) home() string {
+// reportNamespace returns the namespace of the report and of stored revisions, or "".
+func (o Options) reportNamespace() string {
 	if o.Local {
 		return o.leaseNamespace()
 	}

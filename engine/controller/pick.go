@@ -23,7 +23,7 @@ func (s *folderSources) pickFolders() {
 		if k.source = (chosenSource{}); len(by[name]) > 0 {
 			k.source = s.chooseSource(by[name], before.shown, k.loaded)
 		}
-		if k.source.differs(before) {
+		if k.source.differsFrom(before) {
 			s.names.Add(name)
 		}
 	}
@@ -31,7 +31,7 @@ func (s *folderSources) pickFolders() {
 
 // chooseSource is what a kind is served from.
 func (s *folderSources) chooseSource(sources []folder.Source, before string, loaded bool) chosenSource {
-	picked := best(sources, before, loaded)
+	picked := pickSource(sources, before, loaded)
 	brought := picked.Rooted || picked.Release != "" && picked.Release == s.options.Release
 	chosen := chosenSource{shown: picked.Shown, isRooted: picked.Rooted, brought: brought, unread: picked.Err}
 	if picked.Err == nil {
@@ -45,9 +45,9 @@ func (s *folderSources) chooseSource(sources []folder.Source, before string, loa
 	return chosen
 }
 
-// differs reports whether there is something to take up or to tell: one that cannot
-// be read, or is not used, may have changed.
-func (c chosenSource) differs(before chosenSource) bool {
+// differsFrom reports whether there may be something to load or to report: a source that cannot be
+// read, or is not used, may have changed.
+func (c chosenSource) differsFrom(before chosenSource) bool {
 	switch {
 	case c.unread != nil || before.unread != nil || len(before.idle) > 0 || len(c.idle) > 0:
 		return true
@@ -57,9 +57,9 @@ func (c chosenSource) differs(before chosenSource) bool {
 	return c.folder.Digest != before.folder.Digest
 }
 
-// best is the source that a kind is served from. One that cannot be read stays
-// chosen only if the kind has loaded: its last good version runs on.
-func best(sources []folder.Source, chosen string, loaded bool) folder.Source {
+// pickSource returns the source that a kind is served from. One that cannot be read stays chosen
+// only if the kind has loaded: its last good version continues.
+func pickSource(sources []folder.Source, chosen string, loaded bool) folder.Source {
 	if i := slices.IndexFunc(sources, func(s folder.Source) bool { return s.Shown == chosen && (loaded || s.Err == nil) }); i >= 0 {
 		return sources[i]
 	}

@@ -29,7 +29,7 @@ func TestBest(t *testing.T) {
 		{"a whole one of none that is sound", []folder.Source{part, bad}, "", false, "bad"},
 		{"parts", []folder.Source{part}, "", false, "part"},
 	} {
-		if got := best(tt.sources, tt.chosen, tt.loaded); got.Shown != tt.want {
+		if got := pickSource(tt.sources, tt.chosen, tt.loaded); got.Shown != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got.Shown, tt.want)
 		}
 	}

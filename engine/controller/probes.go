@@ -24,7 +24,8 @@ const (
 	ReadyNone Readiness = "none"
 )
 
-func (r Readiness) check() error {
+// checkValue returns an error if it is none of these.
+func (r Readiness) checkValue() error {
 	switch r {
 	case ReadyAll, ReadyRelease, ReadyNone:
 		return nil
@@ -46,16 +47,16 @@ func (o *Operator) Ready() error {
 // findUnready returns what keeps the process from being ready, and what is wrong besides.
 // Trouble with a kind of resources or children is neither.
 func (o *Operator) findUnready() (keeps, others error) {
-	keeps, others = o.unloaded()
+	keeps, others = o.findUnloaded()
 	if o.bases != nil { // nil in a process that watches nothing
 		keeps = errors.Join(o.bases.joinFailures(), keeps)
 	}
 	return keeps, others
 }
 
-// unloaded says which roots cannot be read and which folders have not loaded since the
+// findUnloaded returns which roots cannot be read and which folders have not loaded since the
 // start: those that keep the process from being ready, and the others.
-func (o *Operator) unloaded() (keeps, others error) {
+func (o *Operator) findUnloaded() (keeps, others error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.mapsRead {
@@ -101,7 +102,7 @@ func (o *Operator) serveProbes() error {
 		return fmt.Errorf("serving the probes: %w", err)
 	}
 	return o.mgr.Add(&manager.Server{Name: "probes", Listener: at, Server: &http.Server{
-		Handler: o.probes(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second,
+		Handler: o.probeHandler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second,
 	}})
 }
 
@@ -124,7 +125,8 @@ func (o *Operator) canProceed(ctx context.Context) bool {
 	return true
 }
 
-func (o *Operator) probes() http.Handler {
+// probeHandler returns the handler of the probes.
+func (o *Operator) probeHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, r *http.Request) {
 		if !o.canProceed(r.Context()) {

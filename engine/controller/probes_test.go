@@ -42,7 +42,7 @@ func TestReadiness(t *testing.T) {
 					want = 500
 				}
 			}
-			o.probes().ServeHTTP(answer, httptest.NewRequest("GET", "/readyz?verbose", nil))
+			o.probeHandler().ServeHTTP(answer, httptest.NewRequest("GET", "/readyz?verbose", nil))
 			text := answer.Body.String()
 			if answer.Code != want || (broken != "") != strings.Contains(text, "templates/"+broken+"/a.yaml:1:1: it is wrong") {
 				t.Errorf("%q, %s is broken: %d, want %d: %s", ready, broken, answer.Code, want, text)
@@ -52,7 +52,7 @@ func TestReadiness(t *testing.T) {
 			}
 		}
 	}
-	if err := Readiness("some").check(); err == nil {
+	if err := Readiness("some").checkValue(); err == nil {
 		t.Error("it may be anything")
 	}
 }
@@ -70,7 +70,7 @@ func TestReadyzNamesWhatCannotBeListed(t *testing.T) {
 	}
 	for _, url := range []string{"/readyz", "/readyz?verbose"} {
 		answer := httptest.NewRecorder()
-		o.probes().ServeHTTP(answer, httptest.NewRequest("GET", url, nil))
+		o.probeHandler().ServeHTTP(answer, httptest.NewRequest("GET", url, nil))
 		const want = "ok\ncannot be listed or watched now, which keeps no other kind from being served:\n" +
 			"sick.example.com: resources cannot be listed: conversion webhook failed\n"
 		if answer.Code != 200 || answer.Body.String() != want {
@@ -102,7 +102,7 @@ func TestHealthzOfHungProcess(t *testing.T) {
 				time.AfterFunc(c.locked, o.mu.Unlock)
 			}
 			answer := httptest.NewRecorder()
-			o.probes().ServeHTTP(answer, httptest.NewRequest("GET", "/healthz", nil))
+			o.probeHandler().ServeHTTP(answer, httptest.NewRequest("GET", "/healthz", nil))
 			if answer.Code != c.want {
 				t.Errorf("locked for %s: %d, want %d", c.locked, answer.Code, c.want)
 			}

@@ -55,13 +55,13 @@ func (n *statusReporter) keepReport(ctx context.Context) error {
 			isLeading = false
 			continue
 		}
-		if !isLeading && n.options.home() != "" {
+		if !isLeading && n.options.reportNamespace() != "" {
 			n.rememberKinds(ctx) // what another process has reported until now
 		}
 		isLeading = true
 		report := n.composeReport(n.first)
 		n.showStates(report.Kinds)
-		if n.options.home() == "" {
+		if n.options.reportNamespace() == "" {
 			continue
 		}
 		if n.recordStates(ctx, report.Kinds, n.writeRecord) {
@@ -115,7 +115,7 @@ func (n *statusReporter) recordStates(ctx context.Context, all []heartbeat.Kind,
 
 // stateLease names the Lease that shows whether the operator still runs, or is "".
 func (n *statusReporter) stateLease() string {
-	if !n.options.elects() {
+	if !n.options.usesLease() {
 		return ""
 	}
 	return n.options.leaseNamespace() + "/" + api.Lease(n.options.Identity)
@@ -139,7 +139,7 @@ func (n *statusReporter) aboutItself(ctx context.Context) heartbeat.Report {
 		r.Selector = s.String()
 	}
 	r.Pod, _ = os.Hostname() // "" says that it is not known
-	if n.options.elects() {
+	if n.options.usesLease() {
 		r.Lease, r.LeaseNamespace = api.Lease(n.options.Identity), n.options.leaseNamespace()
 	}
 	if reviewer, err := apply.NewReviewer(n.options.Config); err == nil {
@@ -160,14 +160,14 @@ func (n *statusReporter) isLost(ctx context.Context) bool {
 func (n *statusReporter) readLease(ctx context.Context) error {
 	name := api.ReportLease(n.options.Identity)
 	n.lease, n.looked = nil, time.Now()
-	seen, err := n.reportWriter.Read(ctx, live.Leases, n.options.home(), name)
+	seen, err := n.reportWriter.Read(ctx, live.Leases, n.options.reportNamespace(), name)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil
 	case err != nil:
 		return err
 	case seen.GetLabels()[api.LabelPartOf] != api.PartOf:
-		return errors.New("the Lease " + n.options.home() + "/" + name + " is not ours: it lacks the label " + api.LabelPartOf)
+		return errors.New("the Lease " + n.options.reportNamespace() + "/" + name + " is not ours: it lacks the label " + api.LabelPartOf)
 	}
 	n.lease = seen
 	return nil
@@ -183,7 +183,7 @@ func (n *statusReporter) writeLease(ctx context.Context, text string) (err error
 	}
 	doc := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"holderIdentity": n.first.Pod}}}
 	doc.SetGroupVersionKind(live.Leases.GVK)
-	doc.SetNamespace(n.options.home())
+	doc.SetNamespace(n.options.reportNamespace())
 	doc.SetName(api.ReportLease(n.options.Identity))
 	doc.SetLabels(map[string]string{api.LabelPartOf: api.PartOf})
 	doc.SetAnnotations(map[string]string{api.AnnotationReport: text})
@@ -275,7 +275,7 @@ func (n *statusReporter) describeObstacle(name string) (k heartbeat.Kind, folder
 	case known.unsettled != "":
 		k.State, k.Message = verdict.Unsettled, known.unsettled
 	}
-	return k, known.named()
+	return k, known.hasFolder()
 }
 
 // describeKind says how the resources are served, unless something else is said

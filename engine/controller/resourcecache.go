@@ -16,8 +16,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 )
 
-// A resource cache is what is known of a kind's resources. Followers have it too, so
-// that whoever becomes the leader need not list them first.
+// A resourceCache contains what is known of the resources of a kind. Followers have it too, so that
+// whoever becomes the leader need not list them first.
 type resourceCache struct {
 	name      string // of the CRD
 	gvk       apischema.GroupVersionKind

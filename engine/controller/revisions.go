@@ -64,7 +64,7 @@ func (s *revisionStore) listRevisions(ctx context.Context, name string) ([]*revi
 
 // controllerRevisions lists the ControllerRevisions that this installation keeps of a kind.
 func (s *revisionStore) controllerRevisions(ctx context.Context, name, selects string) ([]appsv1.ControllerRevision, error) {
-	home := s.options.home()
+	home := s.options.reportNamespace()
 	if home == "" {
 		return nil, errNoHome
 	}
@@ -81,8 +81,8 @@ func (s *revisionStore) controllerRevisions(ctx context.Context, name, selects s
 	}), nil
 }
 
-// find is the revision with a digest.
-func (h *history) find(digest string) (*revision.Revision, error) {
+// findRevision returns the revision with a digest.
+func (h *history) findRevision(digest string) (*revision.Revision, error) {
 	if r := h.archives[digest]; r != nil {
 		return r, nil
 	}
@@ -101,7 +101,7 @@ func (h *history) find(digest string) (*revision.Revision, error) {
 
 // compileRevision returns the folder of a revision, compiled for the CRD.
 func (h *history) compileRevision(digest string) (*kind.Kind, error) {
-	r, err := h.find(digest)
+	r, err := h.findRevision(digest)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (s *revisionStore) keepRevisions(ctx context.Context, p *kindPass, d kinds.
 		case v.Kind == p.in.Folder.Kind:
 			r, err = revision.Of(v.Kind, p.folder)
 		default:
-			r, err = p.history.find(v.Revision.Digest)
+			r, err = p.history.findRevision(v.Revision.Digest)
 		}
 		if errors.Is(err, errNoHome) {
 			continue
@@ -228,7 +228,7 @@ func (p *kindPass) storeRevision(ctx context.Context, all []*revision.Revision, 
 
 // write creates the ControllerRevisions of a revision, or gives those that are stored its number.
 func (s *revisionStore) write(ctx context.Context, r *revision.Revision, stored []metav1.Object) error {
-	for i, doc := range r.Objects(s.options.home(), s.options.Identity) {
+	for i, doc := range r.Objects(s.options.reportNamespace(), s.options.Identity) {
 		var err error
 		if i < len(stored) {
 			_, err = s.writer.Update(ctx, revision.Resource, doc, stored[i].GetUID())

@@ -169,7 +169,7 @@ func (p *kindPass) hadMore() bool {
 	if p.folder == nil {
 		return true
 	}
-	served, err := p.history.find(digest)
+	served, err := p.history.findRevision(digest)
 	if err != nil {
 		return false // what it had is not known
 	}

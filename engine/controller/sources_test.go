@@ -165,7 +165,7 @@ func TestMissingRootKeepsKinds(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		answer := httptest.NewRecorder()
-		o.probes().ServeHTTP(answer, httptest.NewRequest("GET", "/readyz?verbose", nil))
+		o.probeHandler().ServeHTTP(answer, httptest.NewRequest("GET", "/readyz?verbose", nil))
 		if named := strings.Contains(answer.Body.String(), "root /live cannot be read: it is away"); answer.Code != tt.code || named != (len(tt.roots.Missing) > 0) {
 			t.Errorf("%s: %d %s", name, answer.Code, answer.Body)
 		}

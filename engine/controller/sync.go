@@ -209,7 +209,7 @@ func (m *kindManager) recordSynced(name string, f *folder.Folder) {
 // completeVersion fills in what follows of a version's folder and the CRD.
 func (m *kindManager) completeVersion(v *observe.Version, crd *apiextensionsv1.CustomResourceDefinition, recorded metav1.Object) {
 	v.Digest = digestOfKind(v.Kind)
-	v.Schema = sync.OnceValue(func() *schema.Version { return shown(v.Kind, crd) })
+	v.Schema = sync.OnceValue(func() *schema.Version { return schemaOf(v.Kind, crd) })
 	v.Children, v.Patched = observe.Needs(v.Kind, recorded, m.apis.knownAPIs())
 }
 
@@ -251,9 +251,8 @@ func storageVersion(crd *apiextensionsv1.CustomResourceDefinition) apischema.Gro
 	return apischema.GroupVersionKind{}
 }
 
-// shown is the schema of the version that templates see; nil if the CRD cannot
-// be read.
-func shown(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) *schema.Version {
+// schemaOf returns the schema of the version that templates see, or nil if the CRD cannot be read.
+func schemaOf(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) *schema.Version {
 	if k != nil {
 		return k.Version
 	}

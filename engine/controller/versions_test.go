@@ -481,7 +481,7 @@ func TestFailureOfHistory(t *testing.T) {
 		if h.lookupError() != nil {
 			t.Error("nothing was looked for, and it fails")
 		}
-		if _, err := h.find("1"); err == nil || (h.lookupError() != nil) != tt.fails {
+		if _, err := h.findRevision("1"); err == nil || (h.lookupError() != nil) != tt.fails {
 			t.Errorf("%v: %v, %v", tt.err, err, h.lookupError())
 		}
 	}

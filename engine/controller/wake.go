@@ -32,10 +32,10 @@ const gather = 100 * time.Millisecond
 // A queue is the resources of a kind that wait to be served.
 type queue = priorityqueue.PriorityQueue[ctrl.Request]
 
-// changes wakes a resource that changed: at once, unless just its status did.
-// Every version of it, and that it is gone, is shown to the reconciler, and gone
-// is called then.
-func changes(to *reconcile.Reconciler, gone func(types.UID)) handler.EventHandler {
+// newEventHandler returns a handler that enqueues a resource that changed: at once, unless only its
+// status did. The reconciler observes every version of it, and that it is gone. Then gone is called
+// too.
+func newEventHandler(to *reconcile.Reconciler, gone func(types.UID)) handler.EventHandler {
 	type adder = workqueue.TypedRateLimitingInterface[ctrl.Request]
 	request := func(o client.Object) ctrl.Request {
 		name := client.ObjectKeyFromObject(o)
@@ -49,7 +49,7 @@ func changes(to *reconcile.Reconciler, gone func(types.UID)) handler.EventHandle
 				to.Arrived(e.Object)
 			}
 			priority := 0
-			if e.IsInInitialList && told(e.Object) {
+			if e.IsInInitialList && isStatusCurrent(e.Object) {
 				priority = handler.LowPriority
 			}
 			q.(queue).AddWithOpts(priorityqueue.AddOpts{Priority: &priority}, request(e.Object))
@@ -75,10 +75,9 @@ func changes(to *reconcile.Reconciler, gone func(types.UID)) handler.EventHandle
 	}
 }
 
-// told reports whether a resource's status tells of it as it is now. Most likely
-// there is nothing to do for it, so after a start it comes after those for which
-// there is.
-func told(o client.Object) bool {
+// isStatusCurrent reports whether a resource's status is about its present generation. Most likely
+// there is nothing to do for it, so after a start it comes after the resources for which there is.
+func isStatusCurrent(o client.Object) bool {
 	packed, ok := o.(*live.Packed)
 	if !ok || packed.DeletionTimestamp != nil {
 		return false

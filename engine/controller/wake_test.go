@@ -41,7 +41,7 @@ func TestUnseenIsForgotten(t *testing.T) {
 			}
 		}
 	}
-	ctx, handler := context.Background(), changes(kept, func(types.UID) {})
+	ctx, handler := context.Background(), newEventHandler(kept, func(types.UID) {})
 	q := priorityqueue.New[ctrl.Request]("things")
 	defer q.ShutDown()
 	handler.Create(ctx, event.CreateEvent{Object: leaver("1")}, q)

@@ -66,7 +66,7 @@ func FromConfigMaps(items []corev1.ConfigMap) []Source {
 	var sources []Source
 	for _, parts := range groups {
 		slices.SortFunc(parts, func(a, b part) int { return strings.Compare(a.Name, b.Name) })
-		sources = append(sources, join(parts))
+		sources = append(sources, joinParts(parts))
 	}
 	slices.SortFunc(sources, func(a, b Source) int { return strings.Compare(a.Shown, b.Shown) })
 	return sources
@@ -99,8 +99,8 @@ func partOf(m *corev1.ConfigMap) part {
 	return p
 }
 
-// join makes one source of all parts of a folder.
-func join(parts []part) Source {
+// joinParts makes one source of all parts of a folder.
+func joinParts(parts []part) Source {
 	first := parts[0]
 	s := Source{Kind: first.kind, Shown: "configmap " + first.Namespace + "/" + first.Name, Release: first.Labels[api.LabelInstance]}
 	if first.err != nil {
@@ -126,14 +126,14 @@ func join(parts []part) Source {
 			errs = append(errs, fmt.Errorf("%s and ConfigMap %s are parts of different states of the folder: %q and %q", s.Shown, p.Name,
 				first.state, p.state))
 		}
-		for key, value := range p.contents() {
+		for key, value := range p.fileContents() {
 			if _, twice := data[key]; twice {
 				errs = append(errs, fmt.Errorf("%s/%s: the file is in two parts of the folder: remove one", s.Shown, key))
 			}
 			data[key] = value
 		}
 	}
-	missing := first.missing(seen)
+	missing := first.missingParts(seen)
 	s.Partial = s.Partial || len(missing) > 0
 	if errs = append(errs, missing...); len(errs) > 0 {
 		s.Err = errors.Join(errs...)
@@ -141,7 +141,7 @@ func join(parts []part) Source {
 	}
 	s.Folder, s.Err = FromMap(s.Kind, s.Shown, data)
 	s.Folder.Overrides = overrides
-	s.Folder.Digest = s.Folder.digest()
+	s.Folder.Digest = s.Folder.computeDigest()
 	return s
 }
 
@@ -149,8 +149,8 @@ func join(parts []part) Source {
 // folder consists is what somebody wrote, and may be any number.
 const mostMissing = 5
 
-// missing are the errors for the parts that are not among the numbers seen.
-func (p part) missing(seen map[int]string) []error {
+// missingParts returns the errors for the parts that are not among the numbers seen.
+func (p part) missingParts(seen map[int]string) []error {
 	var errs []error
 	for i, left := 1, p.of-len(seen); left > 0; i++ {
 		if seen[i] != "" {
@@ -175,8 +175,8 @@ func (p part) findSettings() *File {
 	return &File{Name: api.AnnotationConfig, Shown: shown, Data: Clean([]byte(text))}
 }
 
-// contents are the files of a ConfigMap.
-func (p part) contents() map[string][]byte {
+// fileContents returns the files of a ConfigMap.
+func (p part) fileContents() map[string][]byte {
 	files := maps.Clone(p.BinaryData)
 	if files == nil {
 		files = map[string][]byte{}

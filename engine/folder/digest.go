@@ -8,7 +8,9 @@ import (
 	"slices"
 )
 
-func (f *Folder) digest() string {
+// computeDigest returns the digest of all files of the folder, and of the settings that override
+// its own.
+func (f *Folder) computeDigest() string {
 	all := f.All()
 	if f.Overrides != nil {
 		all = append(all, *f.Overrides)
@@ -30,7 +32,7 @@ func (f *Folder) Sum(called func(File) bool, rootHealth []byte) string {
 		}
 	}
 	slices.SortFunc(partials, func(a, b File) int { return bytes.Compare(a.Data, b.Data) })
-	all := f.files(partials)
+	all := f.filesWith(partials)
 	if len(rootHealth) > 0 {
 		all = append(all, File{Name: LibHealthName, Data: rootHealth})
 	}
@@ -39,15 +41,15 @@ func (f *Folder) Sum(called func(File) bool, rootHealth []byte) string {
 
 // All returns all files of the folder.
 func (f *Folder) All() []File {
-	all := f.files(f.Partials)
+	all := f.filesWith(f.Partials)
 	if f.Health != nil {
 		all = append(all, *f.Health)
 	}
 	return all
 }
 
-// files are all files of the folder, with these partials.
-func (f *Folder) files(partials []File) []File {
+// filesWith returns all files of the folder, with these partials.
+func (f *Folder) filesWith(partials []File) []File {
 	all := slices.Concat(f.Children, partials)
 	for _, file := range []*File{f.Status, f.Settings, f.Config} {
 		if file != nil {

@@ -60,8 +60,8 @@ const (
 	LibHealthName = LibName + "-" + HealthName
 )
 
-// read reads one folder and sorts its files by what they are for.
-func read(fsys fs.FS, shown, name string, shared lib) (*Folder, error) {
+// readFolder reads one folder and sorts its files by what they are for.
+func readFolder(fsys fs.FS, shown, name string, shared lib) (*Folder, error) {
 	dir := path.Join(templatesName, name)
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -70,16 +70,16 @@ func read(fsys fs.FS, shown, name string, shared lib) (*Folder, error) {
 	f := &Folder{Name: name, Partials: slices.Clone(shared.partials), Health: shared.health}
 	errs := []error{shared.err}
 	for _, e := range entries {
-		if err := f.take(fsys, shown, path.Join(dir, e.Name())); err != nil {
+		if err := f.readEntry(fsys, shown, path.Join(dir, e.Name())); err != nil {
 			errs = append(errs, err)
 		}
 	}
-	f.Digest = f.digest()
+	f.Digest = f.computeDigest()
 	return f, errors.Join(errs...)
 }
 
-// take reads one entry of the folder.
-func (f *Folder) take(fsys fs.FS, shown, file string) error {
+// readEntry reads one entry of the folder.
+func (f *Folder) readEntry(fsys fs.FS, shown, file string) error {
 	name := path.Base(file)
 	switch {
 	case strings.HasPrefix(name, "."), name == "tests":
@@ -93,7 +93,7 @@ func (f *Folder) take(fsys fs.FS, shown, file string) error {
 	if err != nil {
 		return err
 	}
-	return f.sort(name, *read)
+	return f.addFile(name, *read)
 }
 
 // takeFiles reads the files of files/.
@@ -109,15 +109,15 @@ func (f *Folder) takeFiles(fsys fs.FS, shown, dir string) error {
 		}
 		read, err := readFile(fsys, shown, path.Join(dir, e.Name()))
 		if err == nil {
-			err = f.sort(path.Join(filesName, e.Name()), *read)
+			err = f.addFile(path.Join(filesName, e.Name()), *read)
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// sort puts a file where it belongs by its path inside the folder.
-func (f *Folder) sort(name string, file File) error {
+// addFile puts a file where it belongs by its path inside the folder.
+func (f *Folder) addFile(name string, file File) error {
 	file.Name = name
 	if strings.HasPrefix(name, filesName+"/") {
 		if !utf8.Valid(file.Data) {

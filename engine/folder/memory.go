@@ -32,9 +32,9 @@ func FromMap(name, shown string, data map[string][]byte) (*Folder, error) {
 		case len(data[key]) > MaxFile:
 			errs = append(errs, fmt.Errorf("reading %s: it is larger than %d bytes", as, MaxFile))
 		default:
-			errs = append(errs, f.sort(file, File{Shown: as, Data: data[key]}))
+			errs = append(errs, f.addFile(file, File{Shown: as, Data: data[key]}))
 		}
 	}
-	f.Digest = f.digest()
+	f.Digest = f.computeDigest()
 	return f, errors.Join(errs...)
 }

@@ -61,9 +61,9 @@ func (r *Root) Dir() string { return r.dir }
 // Shown is how errors call the root: the path that it was made with, or "".
 func (r *Root) Shown() string { return r.shown }
 
-// open opens the root for one read. Its files are then those of one directory, also
-// if another takes its place meanwhile.
-func (r *Root) open() (opened, func(), error) {
+// openRoot opens the root for one read. Its files are then those of one directory, also if another
+// takes its place meanwhile.
+func (r *Root) openRoot() (opened, func(), error) {
 	if r.fsys != nil {
 		return opened{r.fsys, r.shown}, func() {}, nil
 	}
@@ -76,7 +76,7 @@ func (r *Root) open() (opened, func(), error) {
 
 // File is the text of one file, by its path in the root; nil if there is none.
 func (r *Root) File(name string) ([]byte, error) {
-	root, closeRoot, err := r.open()
+	root, closeRoot, err := r.openRoot()
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ type Contents struct {
 // Read reads everything. Its error is about the root itself; what is wrong
 // with a folder is in Broken, so that it hurts nobody else.
 func (r *Root) Read() (*Contents, error) {
-	root, closeRoot, err := r.open()
+	root, closeRoot, err := r.openRoot()
 	if err != nil {
 		return nil, err
 	}
@@ -133,9 +133,9 @@ func (r opened) read() (*Contents, error) {
 	c := &Contents{Folders: map[string]*Folder{}, Broken: map[string]error{}, HasTemplates: r.isDir(templatesName)}
 	c.IsEmpty = !c.HasTemplates && !r.isDir(crdsName) && !r.isDir(schemasName) && !r.isDir(examplesName)
 	var errs [3]error
-	c.CRDs, errs[0] = r.files(crdsName)
-	c.Schemas, errs[1] = r.files(schemasName)
-	c.Examples, errs[2] = r.files(examplesName)
+	c.CRDs, errs[0] = r.readFiles(crdsName)
+	c.Schemas, errs[1] = r.readFiles(schemasName)
+	c.Examples, errs[2] = r.readFiles(examplesName)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (r opened) read() (*Contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	shared, err := r.lib(entries)
+	shared, err := r.readLib(entries)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (r opened) read() (*Contents, error) {
 		if !info.IsDir() {
 			continue
 		}
-		if f, err := read(r.fsys, r.shown, name, shared); err != nil {
+		if f, err := readFolder(r.fsys, r.shown, name, shared); err != nil {
 			c.Broken[name] = err
 		} else {
 			c.Folders[name] = f
@@ -195,8 +195,8 @@ type lib struct {
 	err error
 }
 
-// lib reads the *.tpl and health.yaml of templates/_lib.
-func (r opened) lib(entries []fs.DirEntry) (lib, error) {
+// readLib reads the *.tpl and health.yaml of templates/_lib.
+func (r opened) readLib(entries []fs.DirEntry) (lib, error) {
 	var shared lib
 	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == LibName }) {
 		return shared, nil
@@ -225,8 +225,8 @@ func (r opened) lib(entries []fs.DirEntry) (lib, error) {
 	return shared, nil
 }
 
-// files reads the *.yaml files of a directory, by name.
-func (r opened) files(dir string) ([]File, error) {
+// readFiles reads the *.yaml files of a directory, by name.
+func (r opened) readFiles(dir string) ([]File, error) {
 	entries, err := r.list(dir)
 	if err != nil {
 		return nil, err

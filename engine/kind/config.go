@@ -33,7 +33,7 @@ func readConfig(f *folder.File) (map[string]any, error) {
 		return nil, &template.Error{Place: place,
 			Err: errors.New("config.yaml holds settings of the installation and makes no child: give the file another name")}
 	}
-	root, err := document(f)
+	root, err := parseDocument(f)
 	if err != nil || root == nil {
 		return nil, err
 	}
@@ -43,25 +43,25 @@ func readConfig(f *folder.File) (map[string]any, error) {
 // configOf reads one map of settings.
 func configOf(f *folder.File, n *yaml.Node) (map[string]any, error) {
 	d := &decoder{file: f, places: places{}}
-	d.unique(n)
+	d.checkUnique(n)
 	if n.Kind != yaml.MappingNode {
-		d.fail(n, "it must be a map of settings by key")
+		d.addError(n, "it must be a map of settings by key")
 		return nil, errors.Join(d.errs...)
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if !isKey.MatchString(key.Value) || key.Tag != "!!str" {
-			d.fail(key, "%s is no key of a setting: a letter, then letters, digits and _", key.Value)
+			d.addError(key, "%s is no key of a setting: a letter, then letters, digits and _", key.Value)
 		}
 	}
 	if d.errs != nil {
 		return nil, errors.Join(d.errs...)
 	}
-	return values(f, n)
+	return valuesOf(f, n)
 }
 
-// values are the values of a sound map, as the API machinery has them.
-func values(f *folder.File, n *yaml.Node) (map[string]any, error) {
+// valuesOf returns the values of a sound map, as the API machinery has them.
+func valuesOf(f *folder.File, n *yaml.Node) (map[string]any, error) {
 	text, err := yaml.Marshal(n)
 	if err != nil {
 		return nil, notYAML(f, err)
@@ -77,20 +77,20 @@ func values(f *folder.File, n *yaml.Node) (map[string]any, error) {
 	return v, nil
 }
 
-// unique refuses keys that occur twice, aliases and tags.
-func (d *decoder) unique(n *yaml.Node) {
+// checkUnique refuses keys that occur twice, aliases and tags.
+func (d *decoder) checkUnique(n *yaml.Node) {
 	first := map[string]*yaml.Node{}
 	for i, item := range n.Content {
 		if item.Kind == yaml.AliasNode || item.Anchor != "" {
-			d.fail(item, "anchors and aliases are not allowed: write the value where it is needed")
+			d.addError(item, "anchors and aliases are not allowed: write the value where it is needed")
 			continue
 		}
-		d.unique(item)
+		d.checkUnique(item)
 		if n.Kind != yaml.MappingNode || i%2 != 0 {
 			continue
 		}
 		if before := first[item.Value]; before != nil {
-			d.fail(item, "%s occurs twice: it stands at %s already", item.Value, placeOf(d.file, before))
+			d.addError(item, "%s occurs twice: it stands at %s already", item.Value, placeOf(d.file, before))
 		}
 		first[item.Value] = item
 	}
@@ -146,7 +146,7 @@ func (k *Kind) withOverrides(o overrides) (*Kind, error) {
 // WithConfigFile returns the kind with the settings of a file that is written as
 // config.yaml is. They override its own.
 func (k *Kind) WithConfigFile(f *folder.File) (*Kind, error) {
-	root, err := document(f)
+	root, err := parseDocument(f)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (k *Kind) settingsMeant(key string) string {
 	if len(k.Config) == 0 {
 		return "its folder has no config.yaml"
 	}
-	return meant(key, slices.Sorted(maps.Keys(k.Config)))
+	return suggestName(key, slices.Sorted(maps.Keys(k.Config)))
 }
 
 // A Config is a file of settings of the installation: a map of kinds' names to
@@ -185,14 +185,14 @@ type Config struct {
 func ReadConfig(shown string, data []byte) (*Config, error) {
 	c := &Config{kinds: map[string]overrides{}, places: places{}}
 	f := &folder.File{Name: shown, Shown: shown, Data: folder.Clean(data)}
-	root, err := document(f)
+	root, err := parseDocument(f)
 	if err != nil || root == nil {
 		return c, err
 	}
 	d := &decoder{file: f, places: c.places}
-	d.unique(root)
+	d.checkUnique(root)
 	if root.Kind != yaml.MappingNode {
-		d.fail(root, "it must be a map of kinds' names, such as apps.example.com, to their settings")
+		d.addError(root, "it must be a map of kinds' names, such as apps.example.com, to their settings")
 		return c, errors.Join(d.errs...)
 	}
 	if d.errs != nil {
@@ -215,7 +215,7 @@ func (c *Config) Check(known []string) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
 		if !slices.Contains(known, name) {
-			errs = append(errs, &template.Error{Place: c.places[name], Err: fmt.Errorf("there is no kind %s; %s", name, meant(name, known))})
+			errs = append(errs, &template.Error{Place: c.places[name], Err: fmt.Errorf("there is no kind %s; %s", name, suggestName(name, known))})
 		}
 	}
 	return errors.Join(errs...)

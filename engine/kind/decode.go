@@ -30,8 +30,8 @@ type decoder struct {
 	errs   []error
 }
 
-// document parses a file of one document; nil if nothing is in it.
-func document(f *folder.File) (*yaml.Node, error) {
+// parseDocument parses a file of one document. It returns nil if nothing is in it.
+func parseDocument(f *folder.File) (*yaml.Node, error) {
 	var doc, next yaml.Node
 	d := yaml.NewDecoder(strings.NewReader(string(f.Data)))
 	if err := d.Decode(&doc); err != nil || len(doc.Content) == 0 {
@@ -50,7 +50,8 @@ func placeOf(f *folder.File, n *yaml.Node) template.Place {
 	return template.Place{File: f.Shown, Line: n.Line, Column: n.Column}
 }
 
-func (d *decoder) fail(n *yaml.Node, format string, args ...any) {
+// addError records an error at a node.
+func (d *decoder) addError(n *yaml.Node, format string, args ...any) {
 	d.errs = append(d.errs, &template.Error{Place: placeOf(d.file, n), Err: fmt.Errorf(format, args...)})
 }
 
@@ -60,47 +61,47 @@ var (
 	waveType       = reflect.TypeFor[Wave]()
 )
 
-// into puts the value of a node into v; path is the field's, "" of the whole.
-func (d *decoder) into(n *yaml.Node, v reflect.Value, path string) {
+// decodeValue puts the value of a node into v. path is that of the field, or "" for the whole.
+func (d *decoder) decodeValue(n *yaml.Node, v reflect.Value, path string) {
 	d.places[path] = placeOf(d.file, n)
 	switch {
 	case v.Type() == durationType:
-		d.duration(n, v, path)
+		d.decodeDuration(n, v, path)
 	case v.Type() == namespacesType:
-		d.namespaces(n, v, path)
+		d.decodeNamespaces(n, v, path)
 	case v.Type() == waveType && n.Kind == yaml.ScalarNode:
-		d.into(n, v.FieldByName("Size"), path)
+		d.decodeValue(n, v.FieldByName("Size"), path)
 	case v.Kind() == reflect.Struct:
-		d.fields(n, v, path)
+		d.decodeFields(n, v, path)
 	case v.Kind() == reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		d.into(n, v.Elem(), path)
+		d.decodeValue(n, v.Elem(), path)
 	case v.Kind() == reflect.Map:
-		d.texts(n, v, path)
+		d.decodeTexts(n, v, path)
 	case v.Kind() == reflect.Int:
 		if n.Tag != "!!int" || n.Decode(v.Addr().Interface()) != nil || v.Int() < 0 || v.Int() > math.MaxInt32 {
-			d.fail(n, "%s must be a whole number from 0 to %d", path, math.MaxInt32)
+			d.addError(n, "%s must be a whole number from 0 to %d", path, math.MaxInt32)
 		}
 	case v.Kind() == reflect.Slice:
-		d.items(n, v, path)
+		d.decodeList(n, v, path)
 	case v.Kind() == reflect.Bool:
 		if n.Tag != "!!bool" || n.Decode(v.Addr().Interface()) != nil {
-			d.fail(n, "%s must be true or false", path)
+			d.addError(n, "%s must be true or false", path)
 		}
 	default: // string
 		if n.Tag != "!!str" || n.Kind != yaml.ScalarNode {
-			d.fail(n, "%s must be a text%s", path, quoteHint(n))
+			d.addError(n, "%s must be a text%s", path, quoteHint(n))
 			return
 		}
 		v.SetString(n.Value)
 	}
 }
 
-// fields reads a map into a struct. A field is read under the name that it had
-// before, too, which its tag "was" tells.
-func (d *decoder) fields(n *yaml.Node, v reflect.Value, path string) {
+// decodeFields reads a map into a struct. A field is also read under the name that it had before,
+// which its tag "was" tells.
+func (d *decoder) decodeFields(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
-		d.fail(n, "%s must be a map of fields", subject(path))
+		d.addError(n, "%s must be a map of fields", subjectOf(path))
 		return
 	}
 	known, renamed := map[string]reflect.Value{}, map[string]string{}
@@ -115,39 +116,40 @@ func (d *decoder) fields(n *yaml.Node, v reflect.Value, path string) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if key.Kind != yaml.ScalarNode {
-			d.fail(key, "a key must be a text, not a map or list: this file is no template, so {{ … }} means nothing in it")
+			d.addError(key, "a key must be a text, not a map or list: this file is no template, so {{ … }} means nothing in it")
 			continue
 		}
 		name := key.Value
 		if now, old := renamed[name]; old {
 			name = now
 		}
-		field := below(path, name)
+		field := joinPath(path, name)
 		if first, twice := d.places[field]; twice {
-			d.fail(key, "%s occurs twice: it stands at %s already", field, first)
+			d.addError(key, "%s occurs twice: it stands at %s already", field, first)
 			continue
 		}
 		if into, found := known[name]; found {
-			d.into(value, into, field)
+			d.decodeValue(value, into, field)
 			continue
 		}
 		d.places[field] = placeOf(d.file, value)
 		if ignoredFields[field] != "" {
 			continue
 		}
-		d.fail(key, "unknown field %s; %s", field, meant(name, slices.Sorted(maps.Keys(known))))
+		d.addError(key, "unknown field %s; %s", field, suggestName(name, slices.Sorted(maps.Keys(known))))
 	}
 }
 
-func subject(path string) string {
+// subjectOf returns what an error calls the field at a path.
+func subjectOf(path string) string {
 	if path == "" {
 		return "it"
 	}
 	return path
 }
 
-// meant says which name a misspelt one means, or which there are.
-func meant(name string, known []string) string {
+// suggestName says which name a misspelt one means, or which there are.
+func suggestName(name string, known []string) string {
 	if near := schema.Suggest(name, known); near != "" {
 		return "did you mean " + near + "?"
 	}
@@ -162,65 +164,66 @@ func quoteHint(n *yaml.Node) string {
 	return ": write it in quotes"
 }
 
-// items reads a list; one that is written is never nil.
-func (d *decoder) items(n *yaml.Node, v reflect.Value, path string) {
+// decodeList reads a list. One that is written is never nil.
+func (d *decoder) decodeList(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
-		d.fail(n, "%s must be a list", path)
+		d.addError(n, "%s must be a list", path)
 		return
 	}
 	list := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
 	for i, item := range n.Content {
-		d.into(item, list.Index(i), path+"["+strconv.Itoa(i)+"]")
+		d.decodeValue(item, list.Index(i), path+"["+strconv.Itoa(i)+"]")
 	}
 	v.Set(list)
 }
 
-// texts reads a map of texts.
-func (d *decoder) texts(n *yaml.Node, v reflect.Value, path string) {
+// decodeTexts reads a map of texts.
+func (d *decoder) decodeTexts(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
-		d.fail(n, "%s must be a map", path)
+		d.addError(n, "%s must be a map", path)
 		return
 	}
 	v.Set(reflect.MakeMap(v.Type()))
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, text := n.Content[i], reflect.New(v.Type().Elem()).Elem()
 		if v.MapIndex(reflect.ValueOf(key.Value)).IsValid() {
-			d.fail(key, "%s occurs twice", below(path, key.Value))
+			d.addError(key, "%s occurs twice", joinPath(path, key.Value))
 			continue
 		}
-		d.into(n.Content[i+1], text, below(path, key.Value))
+		d.decodeValue(n.Content[i+1], text, joinPath(path, key.Value))
 		v.SetMapIndex(reflect.ValueOf(key.Value), text)
 	}
 }
 
-func (d *decoder) duration(n *yaml.Node, v reflect.Value, path string) {
+// decodeDuration reads a duration.
+func (d *decoder) decodeDuration(n *yaml.Node, v reflect.Value, path string) {
 	t, err := time.ParseDuration(n.Value)
 	switch {
 	case err != nil || n.Kind != yaml.ScalarNode:
-		d.fail(n, "%s must be a duration, such as 10m or 90s", path)
+		d.addError(n, "%s must be a duration, such as 10m or 90s", path)
 	case t < shortestDuration:
-		d.fail(n, "%s must be at least %s", path, shortestDuration)
+		d.addError(n, "%s must be at least %s", path, shortestDuration)
 	default:
 		v.Set(reflect.ValueOf(metav1.Duration{Duration: t}))
 	}
 }
 
-// namespaces reads own, rendered, or a list of names.
-func (d *decoder) namespaces(n *yaml.Node, v reflect.Value, path string) {
+// decodeNamespaces reads own, rendered, or a list of names.
+func (d *decoder) decodeNamespaces(n *yaml.Node, v reflect.Value, path string) {
 	ns := v.Addr().Interface().(*Namespaces)
 	switch {
 	case n.Kind == yaml.SequenceNode && len(n.Content) > 0:
-		d.items(n, reflect.ValueOf(&ns.Listed).Elem(), path)
+		d.decodeList(n, reflect.ValueOf(&ns.Listed).Elem(), path)
 	case n.Kind == yaml.ScalarNode && n.Value == "rendered":
 		ns.Rendered = true
 	case n.Kind == yaml.ScalarNode && n.Value == "own":
 	default:
-		d.fail(n, "%s must be own, rendered or a list of names", path)
+		d.addError(n, "%s must be own, rendered or a list of names", path)
 	}
 }
 
-// below is the path of a field.
-func below(path, name string) string {
+// joinPath returns the path of a field.
+func joinPath(path, name string) string {
 	if path == "" {
 		return name
 	}

@@ -21,20 +21,20 @@ func (k *Kind) findDocuments(f *folder.Folder) error {
 	k.made = map[string][]apischema.GroupVersionKind{}
 	k.beside, k.open = map[string]string{}, map[string]bool{}
 	for _, file := range f.Children {
-		tree := k.Templates.Tree(stem(file))
+		tree := k.Templates.Tree(fileStem(file))
 		if tree == nil {
 			continue
 		}
-		k.Files = append(k.Files, stem(file))
+		k.Files = append(k.Files, fileStem(file))
 		found, open, err := literalDocuments(file, tree)
 		errs = append(errs, err)
-		k.open[stem(file)] = open || k.callsDocuments(stem(file))
+		k.open[fileStem(file)] = open || k.callsDocuments(fileStem(file))
 		for _, d := range found {
 			k.Documents = append(k.Documents, d.Document)
 			errs = append(errs, k.checkDocument(d.Document))
 			if !d.Patch() {
 				k.made[d.File] = append(k.made[d.File], d.GroupVersionKind)
-				k.beside[d.File] = cmp.Or(k.beside[d.File], d.beside(found))
+				k.beside[d.File] = cmp.Or(k.beside[d.File], d.kindBeside(found))
 			}
 		}
 	}
@@ -42,9 +42,9 @@ func (k *Kind) findDocuments(f *folder.Folder) error {
 	return errors.Join(errs...)
 }
 
-// beside is a kind that the file makes besides, in a document of its own; "" if
-// there is none. Branches of one document are not beside each other.
-func (l *literal) beside(found []*literal) string {
+// kindBeside returns a kind that the file also makes, in a document of its own, or "" if there is
+// none. Branches of one document are not beside each other.
+func (l *literal) kindBeside(found []*literal) string {
 	for _, other := range found {
 		if !other.Patch() && other.part != l.part && other.GroupKind() != l.GroupKind() {
 			return other.Kind

@@ -143,7 +143,7 @@ func FuzzConfig(f *testing.F) {
 			return
 		}
 		read()
-		written, err := json.Marshal(valuesOf(c))
+		written, err := json.Marshal(settingsByKind(c))
 		if err != nil {
 			t.Fatalf("%q holds what JSON has not: %v", text, err)
 		}
@@ -151,15 +151,15 @@ func FuzzConfig(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s of %q cannot be read: %v", written, text, err)
 		}
-		if rewritten, err := json.Marshal(valuesOf(copied)); err != nil || string(rewritten) != string(written) {
+		if rewritten, err := json.Marshal(settingsByKind(copied)); err != nil || string(rewritten) != string(written) {
 			t.Fatalf("%q is read as %s and that as %s (%v)", text, written, rewritten, err)
 		}
 		_ = c.Check([]string{"apps.example.com"})
 	})
 }
 
-// valuesOf returns the settings of a file by kind and key.
-func valuesOf(c *Config) map[string]map[string]any {
+// settingsByKind returns the settings of a file by kind and key.
+func settingsByKind(c *Config) map[string]map[string]any {
 	all := map[string]map[string]any{}
 	for name, o := range c.kinds {
 		all[name] = o.values

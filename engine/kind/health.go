@@ -66,12 +66,12 @@ func (k *Kind) compileHealth(f *folder.Folder) error {
 		written, rootErr = decodeFile(f.Health, &file)
 	}
 	shared, sharedErr := compileEntries(f.Health, file.HealthCheckExprs, written)
-	used := rules(shared).Select(k.JudgedKinds())
+	used := rulesOf(shared).Select(k.JudgedKinds())
 	shared = slices.DeleteFunc(shared, func(e HealthEntry) bool { return !slices.Contains(used, e.Rule) })
 	for i := range shared {
 		shared[i].InRoot = true
 	}
-	k.Health = health.NewSet(rules(own), used)
+	k.Health = health.NewSet(rulesOf(own), used)
 	k.HealthEntries = append(own, shared...)
 	return errors.Join(ownErr, rootErr, sharedErr)
 }
@@ -79,17 +79,17 @@ func (k *Kind) compileHealth(f *folder.Folder) error {
 // decodeFile reads a file of one document into a struct; it also returns where
 // everything stands.
 func decodeFile(f *folder.File, into any) (places, error) {
-	root, err := document(f)
+	root, err := parseDocument(f)
 	if err != nil || root == nil {
 		return places{}, err
 	}
 	d := &decoder{file: f, places: places{}}
-	d.into(root, reflect.ValueOf(into).Elem(), "")
+	d.decodeValue(root, reflect.ValueOf(into).Elem(), "")
 	return d.places, errors.Join(d.errs...)
 }
 
-// rules are the compiled entries, without their places.
-func rules(entries []HealthEntry) health.List {
+// rulesOf returns the compiled entries, without their places.
+func rulesOf(entries []HealthEntry) health.List {
 	list := make(health.List, len(entries))
 	for i, e := range entries {
 		list[i] = e.Rule

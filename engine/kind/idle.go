@@ -24,14 +24,14 @@ func (k *Kind) Idle() []Idle {
 	for i, rule := range k.Settings.Children {
 		path := fmt.Sprintf("children[%d]", i)
 		switch gvk := rule.GVK(); {
-		case k.literal(gvk):
-			clusterScoped, known := k.scope(gvk, k.site.Scopes)
+		case k.isLiteral(gvk):
+			clusterScoped, known := k.scopeOf(gvk, k.site.Scopes)
 			if known && !clusterScoped && !rule.Namespaces.Elsewhere() {
-				all = append(all, k.idle(path, "a document says already that the folder makes %s, in the resource's namespace: take this rule out",
+				all = append(all, k.idleSetting(path, "a document says already that the folder makes %s, in the resource's namespace: take this rule out",
 					gvk.Kind))
 			}
 		case !open:
-			all = append(all, k.idle(path, "no document can be a %s: take this rule out; if an earlier folder made it, name it under retired",
+			all = append(all, k.idleSetting(path, "no document can be a %s: take this rule out; if an earlier folder made it, name it under retired",
 				gvk.Kind))
 		}
 	}
@@ -45,18 +45,19 @@ func (k *Kind) Idle() []Idle {
 func (k *Kind) Ignored() (all []Idle) {
 	for _, field := range slices.Sorted(maps.Keys(ignoredFields)) {
 		if _, isWritten := k.written[field]; isWritten {
-			all = append(all, k.idle(field, "%s has no effect: %s. Take it out", field, ignoredFields[field]))
+			all = append(all, k.idleSetting(field, "%s has no effect: %s. Take it out", field, ignoredFields[field]))
 		}
 	}
 	return all
 }
 
-func (k *Kind) idle(path, format string, args ...any) Idle {
+// idleSetting returns an Idle at the place of a setting.
+func (k *Kind) idleSetting(path, format string, args ...any) Idle {
 	return Idle{k.written[path], fmt.Sprintf(format, args...)}
 }
 
-// literal reports whether a literal document is of that kind.
-func (k *Kind) literal(gvk apischema.GroupVersionKind) bool {
+// isLiteral reports whether a literal document is of that kind.
+func (k *Kind) isLiteral(gvk apischema.GroupVersionKind) bool {
 	return slices.ContainsFunc(k.Documents, func(d Document) bool { return d.GroupVersionKind == gvk })
 }
 
@@ -64,22 +65,22 @@ func (k *Kind) literal(gvk apischema.GroupVersionKind) bool {
 func (k *Kind) idleRead(path string, rule ReadRule) []Idle {
 	var asks []template.Ask
 	for _, a := range k.Asks {
-		if gvk, reads := asked(a); reads && gvk == rule.GVK() {
+		if gvk, reads := readKind(a); reads && gvk == rule.GVK() {
 			asks = append(asks, a)
 		}
 	}
 	if len(asks) == 0 {
-		return []Idle{k.idle(path, "no template reads %s by lookup or select: take this rule out", rule.Kind)}
+		return []Idle{k.idleSetting(path, "no template reads %s by lookup or select: take this rule out", rule.Kind)}
 	}
 	var all []Idle
 	for i, namespace := range rule.Namespaces {
 		if !slices.ContainsFunc(asks, func(a template.Ask) bool { return a.AnyNamespace || a.Object.Namespace == namespace }) {
-			all = append(all, k.idle(fmt.Sprintf("%s.namespaces[%d]", path, i), "no template reads %s there: take this namespace out", rule.Kind))
+			all = append(all, k.idleSetting(fmt.Sprintf("%s.namespaces[%d]", path, i), "no template reads %s there: take this namespace out", rule.Kind))
 		}
 	}
 	for i, name := range rule.Names {
 		if !slices.ContainsFunc(asks, func(a template.Ask) bool { return a.AnyName || a.Object.Name == name }) {
-			all = append(all, k.idle(fmt.Sprintf("%s.names[%d]", path, i), "no template reads the %s of this name: take it out", rule.Kind))
+			all = append(all, k.idleSetting(fmt.Sprintf("%s.names[%d]", path, i), "no template reads the %s of this name: take it out", rule.Kind))
 		}
 	}
 	return all

@@ -115,7 +115,7 @@ func Compile(f *folder.Folder, crd *schema.CRD) (*Kind, error) {
 // of Compile's own check.
 func CompileWith(f *folder.Folder, crd *schema.CRD, check func(*Kind) error) (compiled *Kind, err error) {
 	defer panics.Catch(&err, "compiling folder "+f.Name)
-	k, err := understand(f, crd)
+	k, err := compileKind(f, crd)
 	if k == nil {
 		return nil, err
 	}
@@ -148,9 +148,9 @@ func (u *Undeclared) Error() string { return u.Err.Error() }
 // Unwrap returns what is wrong.
 func (u *Undeclared) Unwrap() error { return u.Err }
 
-// understand returns nil where nothing can be said of the templates; what is
-// wrong with the folder else stands beside a kind that may be followed.
-func understand(f *folder.Folder, crd *schema.CRD) (*Kind, error) {
+// compileKind returns nil where nothing can be known of the templates. Otherwise, what is wrong
+// with the folder stands beside a kind that may be followed.
+func compileKind(f *folder.Folder, crd *schema.CRD) (*Kind, error) {
 	if f.Name != crd.Name {
 		return nil, fmt.Errorf("compiling folder %s: its CRD is named %s", f.Name, crd.Name)
 	}
@@ -161,11 +161,11 @@ func understand(f *folder.Folder, crd *schema.CRD) (*Kind, error) {
 	}
 	version, err := crd.Version(settings.Version)
 	if err != nil {
-		return nil, errors.Join(append(errs, written.about("version", f.Name, err))...)
+		return nil, errors.Join(append(errs, written.errorAt("version", f.Name, err))...)
 	}
 	config, err := readConfig(f.Config)
 	errs = append(errs, err)
-	set, err := template.Compile(template.Input{Sources: sources(f), Files: texts(f), Config: config})
+	set, err := template.Compile(template.Input{Sources: sourcesOf(f), Files: filesByName(f), Config: config})
 	errs = append(errs, err)
 	k := &Kind{
 		Name: crd.Name, CRD: crd, Version: version, Settings: settings, Templates: set,
@@ -183,11 +183,11 @@ func understand(f *folder.Folder, crd *schema.CRD) (*Kind, error) {
 	return k, errors.Join(errs...)
 }
 
-// sources are the templates of a folder.
-func sources(f *folder.Folder) []template.Source {
+// sourcesOf returns the templates of a folder.
+func sourcesOf(f *folder.Folder) []template.Source {
 	var all []template.Source
 	for _, c := range f.Children {
-		all = append(all, template.Source{Name: stem(c), File: c.Shown, Text: string(c.Data)})
+		all = append(all, template.Source{Name: fileStem(c), File: c.Shown, Text: string(c.Data)})
 	}
 	for _, p := range f.Partials {
 		all = append(all, template.Source{Name: p.Shown, File: p.Shown, Text: string(p.Data)})
@@ -198,8 +198,8 @@ func sources(f *folder.Folder) []template.Source {
 	return all
 }
 
-// texts are the files of files/, by name.
-func texts(f *folder.Folder) map[string]string {
+// filesByName returns the texts of files/, by name.
+func filesByName(f *folder.Folder) map[string]string {
 	all := map[string]string{}
 	for _, file := range f.Files {
 		all[path.Base(file.Name)] = string(file.Data)
@@ -207,4 +207,5 @@ func texts(f *folder.Folder) map[string]string {
 	return all
 }
 
-func stem(f folder.File) string { return strings.TrimSuffix(f.Name, ".yaml") }
+// fileStem returns the name of a file without .yaml.
+func fileStem(f folder.File) string { return strings.TrimSuffix(f.Name, ".yaml") }

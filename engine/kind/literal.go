@@ -26,7 +26,7 @@ func literalDocuments(f folder.File, tree *parse.Tree) (found []*literal, open b
 	l.takeMarks()
 	l.takeNames()
 	l.errs = append(l.errs, checkLines(f)...)
-	return l.found, slices.ContainsFunc(l.prints, l.alone), errors.Join(l.errs...)
+	return l.found, slices.ContainsFunc(l.prints, l.isAlone), errors.Join(l.errs...)
 }
 
 type literals struct {
@@ -68,8 +68,8 @@ type arm struct {
 	dot  bool
 }
 
-// holds reports whether all that is in o is in b too.
-func (b branch) holds(o branch) bool { return len(b) <= len(o) && slices.Equal(b, o[:len(b)]) }
+// isPrefixOf reports whether all that is in o is in b too.
+func (b branch) isPrefixOf(o branch) bool { return len(b) <= len(o) && slices.Equal(b, o[:len(b)]) }
 
 // changesDot reports whether `.` may be another than the resource.
 func (b branch) changesDot() bool { return slices.ContainsFunc(b, func(a arm) bool { return a.dot }) }
@@ -104,9 +104,9 @@ func (l *literals) list(list *parse.ListNode, in branch) {
 	for _, n := range list.Nodes {
 		switch n := n.(type) {
 		case *parse.TextNode:
-			h = l.lines(n, h, in)
+			h = l.readLines(n, h, in)
 		case *parse.ActionNode:
-			if prints(n) {
+			if isPrinting(n) {
 				l.prints = append(l.prints, span{branch: in, part: l.parts})
 			}
 		case *parse.IfNode:
@@ -120,25 +120,24 @@ func (l *literals) list(list *parse.ListNode, in branch) {
 			below(n.ElseList, false)
 		}
 	}
-	l.end(h)
+	l.endHeader(h)
 }
 
-// prints reports whether an action prints anything.
-func prints(n *parse.ActionNode) bool {
+// isPrinting reports whether an action prints anything.
+func isPrinting(n *parse.ActionNode) bool {
 	called, _ := n.Pipe.Cmds[0].Args[0].(*parse.IdentifierNode)
 	return len(n.Pipe.Decl) == 0 && (called == nil || called.Ident != "wait" && called.Ident != "fail")
 }
 
-// alone reports whether a place is in no document that is literal.
-func (l *literals) alone(at span) bool {
+// isAlone reports whether a place is in no document that is literal.
+func (l *literals) isAlone(at span) bool {
 	return !slices.ContainsFunc(l.found, func(d *literal) bool {
-		return d.part == at.part && (d.branch.holds(at.branch) || at.branch.holds(d.branch))
+		return d.part == at.part && (d.branch.isPrefixOf(at.branch) || at.branch.isPrefixOf(d.branch))
 	})
 }
 
-// lines reads the whole lines of a text; what an action continues is not
-// literal.
-func (l *literals) lines(n *parse.TextNode, h header, in branch) header {
+// readLines reads the whole lines of a text. What an action continues is not literal.
+func (l *literals) readLines(n *parse.TextNode, h header, in branch) header {
 	off := int(n.Pos)
 	s := span{from: off, to: off, branch: in, part: l.parts}
 	for _, line := range strings.SplitAfter(string(n.Text), "\n") {
@@ -151,16 +150,16 @@ func (l *literals) lines(n *parse.TextNode, h header, in branch) header {
 		}
 		line = strings.TrimRight(line, "\n")
 		if atColumn0 && whole && strings.HasPrefix(line, "---") {
-			l.end(h)
+			l.endHeader(h)
 			h = header{}
 			l.spans = append(l.spans, s)
 			l.parts++
 			s = span{from: off, branch: in, part: l.parts}
 		} else if m := headerLine.FindStringSubmatch(line); m != nil && atColumn0 && whole {
-			h = l.said(h, m, start, s)
+			h = l.addLine(h, m, start, s)
 		} else if m := emptyLine.FindStringSubmatch(line); m != nil && atColumn0 && whole {
 			h.empty = m[1]
-			l.fail(start, "%s has no value: write it, or remove the line", m[1])
+			l.addError(start, "%s has no value: write it, or remove the line", m[1])
 		}
 		s.to = off
 	}
@@ -174,8 +173,8 @@ func (l *literals) trimmedAfter(off int) bool {
 	return off < len(l.text) && l.text[off] == '\n'
 }
 
-// said takes up one line of a header: its key and its value.
-func (l *literals) said(h header, line []string, at int, in span) header {
+// addLine adds one line to a header: its key and its value.
+func (l *literals) addLine(h header, line []string, at int, in span) header {
 	if key, value := line[1], line[2]; key == "kind" {
 		h.kind = value
 	} else {
@@ -189,39 +188,41 @@ func (l *literals) said(h header, line []string, at int, in span) header {
 	}
 	gv, err := apischema.ParseGroupVersion(h.apiVersion)
 	if err != nil {
-		l.fail(at, "%s is no apiVersion: write group/version", h.apiVersion)
+		l.addError(at, "%s is no apiVersion: write group/version", h.apiVersion)
 	}
 	document := Document{
-		GroupVersionKind: gv.WithKind(h.kind), Place: l.place(at), Start: l.place(h.from), File: stem(l.file),
+		GroupVersionKind: gv.WithKind(h.kind), Place: l.placeOf(at), Start: l.placeOf(h.from), File: fileStem(l.file),
 		Marks: map[string]string{}, Certain: map[string]bool{},
 	}
 	l.found = append(l.found, &literal{Document: document, span: in, at: at})
 	return header{}
 }
 
-// end is the end of a document or of a branch.
-func (l *literals) end(h header) {
+// endHeader checks a header at the end of a document or of a branch.
+func (l *literals) endHeader(h header) {
 	for _, missing := range []struct{ key, value, other, otherValue string }{
 		{"kind", h.kind, "apiVersion", h.apiVersion}, {"apiVersion", h.apiVersion, "kind", h.kind},
 	} {
 		switch {
 		case missing.value != "" || missing.otherValue == "" || h.empty == missing.key:
 		case h.computed == missing.key:
-			l.fail(h.computedAt,
+			l.addError(h.computedAt,
 				"%s without a literal %s in the same branch: %s may not be computed: write the kinds that there are in branches of `if`",
 				missing.other, missing.key, missing.key)
 		default:
-			l.fail(h.at, "%s without a literal %s in the same branch: write the line `%s: …` at column 0 beside it",
+			l.addError(h.at, "%s without a literal %s in the same branch: write the line `%s: …` at column 0 beside it",
 				missing.other, missing.key, missing.key)
 		}
 	}
 }
 
-func (l *literals) place(off int) template.Place {
+// placeOf returns the place of an offset.
+func (l *literals) placeOf(off int) template.Place {
 	before := l.text[:off]
 	return template.Place{File: l.file.Shown, Line: strings.Count(before, "\n") + 1, Column: off - strings.LastIndexByte(before, '\n')}
 }
 
-func (l *literals) fail(off int, format string, args ...any) {
-	l.errs = append(l.errs, &template.Error{Place: l.place(off), Err: fmt.Errorf(format, args...)})
+// addError records an error at an offset.
+func (l *literals) addError(off int, format string, args ...any) {
+	l.errs = append(l.errs, &template.Error{Place: l.placeOf(off), Err: fmt.Errorf(format, args...)})
 }

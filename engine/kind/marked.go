@@ -31,7 +31,7 @@ type mark struct {
 // checks them there.
 func (l *literals) takeMarks() {
 	taken := make([][]mark, len(l.found))
-	for _, m := range l.marks() {
+	for _, m := range l.findMarks() {
 		if m.wrong != "" {
 			l.failMark(m, m.valueAt, "%s", m.wrong)
 			continue
@@ -61,7 +61,7 @@ func (l *literals) documentsOf(m mark) []int {
 			continue
 		}
 		all = append(all, i)
-		if m.branch.holds(d.branch) || d.branch.holds(m.branch) {
+		if m.branch.isPrefixOf(d.branch) || d.branch.isPrefixOf(m.branch) {
 			near = append(near, i)
 		}
 	}
@@ -77,13 +77,13 @@ func (l *literals) takeMark(m mark, d *literal) bool {
 		l.failMark(m, m.valueAt, "%w", err)
 		return false
 	}
-	if !m.branch.holds(d.branch) && slices.Contains(structural, m.key) {
+	if !m.branch.isPrefixOf(d.branch) && slices.Contains(structural, m.key) {
 		l.failMark(m, m.keyAt, "%s must not depend on anything: write it in the same branch as apiVersion and kind", m.key)
 	}
 	if _, twice := d.Marks[m.key]; !twice {
 		d.Marks[m.key] = m.value
 	}
-	if m.branch.holds(d.branch) {
+	if m.branch.isPrefixOf(d.branch) {
 		d.Certain[m.key] = true
 	}
 	return true
@@ -95,7 +95,7 @@ func (l *literals) checkTogether(d *literal, marks []mark) {
 	at := slices.IndexFunc(marks, func(m mark) bool { return m.key == key })
 	switch {
 	case err != nil && at < 0:
-		l.fail(d.at, "%w", err)
+		l.addError(d.at, "%w", err)
 	case err != nil:
 		l.failMark(marks[at], marks[at].keyAt, "%w", err)
 	}
@@ -106,14 +106,14 @@ func (l *literals) checkTogether(d *literal, marks []mark) {
 
 func (l *literals) failMark(m mark, off int, format string, args ...any) {
 	l.errs = append(l.errs, &template.Error{
-		Place: template.Place{File: l.file.Shown, Line: m.line + 1, Column: column(l.source[m.line], off)}, Err: fmt.Errorf(format, args...)})
+		Place: template.Place{File: l.file.Shown, Line: m.line + 1, Column: columnOf(l.source[m.line], off)}, Err: fmt.Errorf(format, args...)})
 }
 
-func column(line string, off int) int { return utf8.RuneCountInString(line[:off]) + 1 }
+// columnOf returns the column of an offset in a line.
+func columnOf(line string, off int) int { return utf8.RuneCountInString(line[:off]) + 1 }
 
-// marks finds the lines of the file's own text that are annotations of ours on
-// a document.
-func (l *literals) marks() []mark {
+// findMarks finds the lines of the file's own text that are annotations of ours on a document.
+func (l *literals) findMarks() []mark {
 	var all []mark
 	start := 0
 	for i, line := range l.source {
@@ -245,7 +245,7 @@ func checkStructural(f folder.File) []error {
 	for i, line := range lines {
 		for _, at := range ownKeys(lines, i) {
 			if key := line[at[0]:at[1]]; slices.Contains(structural, key) {
-				place := template.Place{File: f.Shown, Line: i + 1, Column: column(line, at[0])}
+				place := template.Place{File: f.Shown, Line: i + 1, Column: columnOf(line, at[0])}
 				errs = append(errs, &template.Error{Place: place, Err: fmt.Errorf(partialMark, key)})
 			}
 		}

@@ -35,7 +35,7 @@ func CheckMark(gvk apischema.GroupVersionKind, key, value string) error {
 	case !known:
 		return fmt.Errorf("there is no annotation %s", key)
 	case len(values) == 1 && value != values[0]:
-		return fmt.Errorf("%s can only be %s", key, quoted(values[0]))
+		return fmt.Errorf("%s can only be %s", key, quoteValue(values[0]))
 	case values != nil && !slices.Contains(values, value):
 		return fmt.Errorf("%s can only be %s", key, strings.Join(values, " or "))
 	case key == api.AnnotationOnImmutable && HoldsData(gk):
@@ -53,8 +53,8 @@ func CheckMark(gvk apischema.GroupVersionKind, key, value string) error {
 	return nil
 }
 
-// quoted is a value as it must be written in an annotation, which is a text.
-func quoted(value string) string {
+// quoteValue returns a value as it must be written in an annotation, which is a text.
+func quoteValue(value string) string {
 	if value == "true" {
 		return `"true"`
 	}

@@ -132,7 +132,7 @@ func (l *literals) nameLines(d *literal) []nameLine {
 			continue
 		}
 		s, ok := l.spanAt(off + strings.Index(line, "name"))
-		if !ok || s.part != d.part || !s.branch.holds(d.branch) && !d.branch.holds(s.branch) {
+		if !ok || s.part != d.part || !s.branch.isPrefixOf(d.branch) && !d.branch.isPrefixOf(s.branch) {
 			continue
 		}
 		value, own := m[1], true
@@ -152,7 +152,7 @@ func (l *literals) nameLines(d *literal) []nameLine {
 func (l *literals) takeNames() {
 	for _, d := range l.found {
 		for _, line := range l.nameLines(d) {
-			if !line.own || !line.branch.holds(d.branch) {
+			if !line.own || !line.branch.isPrefixOf(d.branch) {
 				continue
 			}
 			name := l.nameOf(line)

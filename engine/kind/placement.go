@@ -46,11 +46,12 @@ func (k *Kind) Within(namespace string) bool {
 // ClusterScoped reports whether a kind lives in no namespace, as far as that is
 // known.
 func (k *Kind) ClusterScoped(gvk apischema.GroupVersionKind) bool {
-	clusterScoped, _ := k.scope(gvk, k.site.Scopes)
+	clusterScoped, _ := k.scopeOf(gvk, k.site.Scopes)
 	return clusterScoped
 }
 
-func (k *Kind) scope(gvk apischema.GroupVersionKind, scopes Scopes) (clusterScoped, known bool) {
+// scopeOf reports whether a kind is cluster-scoped, if that is known.
+func (k *Kind) scopeOf(gvk apischema.GroupVersionKind, scopes Scopes) (clusterScoped, known bool) {
 	switch {
 	case schema.ClusterScoped(gvk.GroupKind()):
 		return true, true
@@ -96,15 +97,15 @@ func (k *Kind) CheckScopes(scopes Scopes) error {
 func (k *Kind) checkPlaces(scopes Scopes) error {
 	var errs []error
 	for _, d := range k.Documents {
-		if _, known := k.scope(d.GroupVersionKind, nil); known && scopes != nil || d.GroupKind() == k.GVK.GroupKind() {
+		if _, known := k.scopeOf(d.GroupVersionKind, nil); known && scopes != nil || d.GroupKind() == k.GVK.GroupKind() {
 			continue
 		}
-		if wrong := k.misplaced(d.GroupVersionKind, scopes); wrong != "" {
+		if wrong := k.placementError(d.GroupVersionKind, scopes); wrong != "" {
 			errs = append(errs, &template.Error{Place: d.Place, Err: errors.New(wrong)})
 		}
 	}
 	for i, rule := range k.Settings.Children {
-		clusterScoped, known := k.scope(rule.GVK(), scopes)
+		clusterScoped, known := k.scopeOf(rule.GVK(), scopes)
 		if scopes == nil || !known || !clusterScoped || !rule.Namespaces.Elsewhere() {
 			continue
 		}
@@ -129,9 +130,9 @@ func (k *Kind) checkRendered() error {
 	return errors.Join(errs...)
 }
 
-// misplaced says what must be declared of a document's kind and is not.
-func (k *Kind) misplaced(gvk apischema.GroupVersionKind, scopes Scopes) string {
-	clusterScoped, known := k.scope(gvk, scopes)
+// placementError says what must be declared of a document's kind and is not.
+func (k *Kind) placementError(gvk apischema.GroupVersionKind, scopes Scopes) string {
+	clusterScoped, known := k.scopeOf(gvk, scopes)
 	where, declared := k.Placement(gvk)
 	rule := fmt.Sprintf("- {apiVersion: %s, kind: %s}", gvk.GroupVersion(), gvk.Kind)
 	switch {

@@ -72,7 +72,7 @@ type ReadKind struct {
 func (k *Kind) ReadKinds() []ReadKind {
 	var all []ReadKind
 	for _, a := range k.Asks {
-		gvk, reads := asked(a)
+		gvk, reads := readKind(a)
 		if !reads || slices.ContainsFunc(all, func(r ReadKind) bool { return r.GroupVersionKind == gvk }) {
 			continue
 		}
@@ -87,13 +87,13 @@ func (k *Kind) ReadKinds() []ReadKind {
 // need be watched.
 func (k *Kind) ReadsOwn(gvk apischema.GroupVersionKind) bool {
 	return k.CRD.Namespaced && !k.ClusterScoped(gvk) && slices.ContainsFunc(k.Asks, func(a template.Ask) bool {
-		of, reads := asked(a)
+		of, reads := readKind(a)
 		return reads && of == gvk && (a.AnyNamespace || a.Object.Namespace == "")
 	})
 }
 
-// asked is the kind that a question by lookup or select is about.
-func asked(a template.Ask) (gvk apischema.GroupVersionKind, reads bool) {
+// readKind returns the kind that a question by lookup or select is about.
+func readKind(a template.Ask) (gvk apischema.GroupVersionKind, reads bool) {
 	if a.Function != "lookup" && a.Function != "select" {
 		return gvk, false
 	}
@@ -154,8 +154,8 @@ func mayNotRead(gvk apischema.GroupVersionKind, namespace string, clusterScoped 
 func (k *Kind) checkAsks(scopes Scopes) error {
 	var errs []error
 	for _, a := range k.Asks {
-		gvk, reads := asked(a)
-		if _, builtIn := k.scope(gvk, nil); !reads || builtIn && scopes != nil {
+		gvk, reads := readKind(a)
+		if _, builtIn := k.scopeOf(gvk, nil); !reads || builtIn && scopes != nil {
 			continue
 		}
 		if err := k.checkAsk(a, gvk, scopes); err != nil {
@@ -167,7 +167,7 @@ func (k *Kind) checkAsks(scopes Scopes) error {
 
 // checkAsk refuses a read if no resource may read like that.
 func (k *Kind) checkAsk(a template.Ask, gvk apischema.GroupVersionKind, scopes Scopes) error {
-	clusterScoped, known := k.scope(gvk, scopes)
+	clusterScoped, known := k.scopeOf(gvk, scopes)
 	switch {
 	case !known:
 		return nil
@@ -199,5 +199,5 @@ func (k *Kind) Beside(file string) string { return k.beside[file] }
 func (k *Kind) checkSettings() error {
 	return (&settingsCheck{
 		Settings: &k.Settings, written: k.written, own: k.GVK.GroupKind(), namespaced: k.CRD.Namespaced, files: k.Files, kind: k,
-	}).all()
+	}).checkAll()
 }

@@ -47,9 +47,9 @@ func (r RetiredRule) String() string {
 	return text + "}"
 }
 
-// covers reports whether an entry keeps the rights that another one would.
-func (r RetiredRule) covers(o RetiredRule) bool {
-	return r.entry() == o.entry() && (r.Namespaces.Rendered || !o.Namespaces.Rendered &&
+// coversRule reports whether an entry keeps the rights that another one would.
+func (r RetiredRule) coversRule(o RetiredRule) bool {
+	return r.entryOf() == o.entryOf() && (r.Namespaces.Rendered || !o.Namespaces.Rendered &&
 		!slices.ContainsFunc(o.Namespaces.Listed, func(namespace string) bool { return !slices.Contains(r.Namespaces.Listed, namespace) }))
 }
 
@@ -60,7 +60,8 @@ type entry struct {
 	ownership, subresource string
 }
 
-func (r RetiredRule) entry() entry {
+// entryOf returns what the rule is about.
+func (r RetiredRule) entryOf() entry {
 	return entry{r.GVK().GroupKind(), r.Ownership, r.Subresource}
 }
 
@@ -78,24 +79,23 @@ type Dropped struct {
 // neither does nor retires, in the order of their kinds.
 func (k *Kind) Dropped(earlier *Kind) []Dropped {
 	var all []Dropped
-	for _, d := range earlier.outlasting() {
-		_, still := k.makes(d.RetiredRule)
-		if !still && !slices.ContainsFunc(k.Settings.Retired, func(r RetiredRule) bool { return r.covers(d.RetiredRule) }) {
+	for _, d := range earlier.droppable() {
+		_, still := k.findMaker(d.RetiredRule)
+		if !still && !slices.ContainsFunc(k.Settings.Retired, func(r RetiredRule) bool { return r.coversRule(d.RetiredRule) }) {
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-// outlasting is what the folder makes and patches, as it would be retired, each
-// once.
-func (k *Kind) outlasting() []Dropped {
+// droppable returns what the folder makes and patches, as it would be retired, each once.
+func (k *Kind) droppable() []Dropped {
 	var all []Dropped
 	seen := map[entry]bool{}
 	add := func(gvk apischema.GroupVersionKind, d Dropped) {
 		d.APIVersion, d.Kind = gvk.GroupVersion().String(), gvk.Kind
 		d.Namespaces, _ = k.Placement(gvk)
-		if is := d.entry(); !seen[is] {
+		if is := d.entryOf(); !seen[is] {
 			seen[is] = true
 			all = append(all, d)
 		}
@@ -113,9 +113,8 @@ func (k *Kind) outlasting() []Dropped {
 
 func retiredPath(i int) string { return "retired[" + strconv.Itoa(i) + "]" }
 
-// makes is where the folder still makes what an entry of retired names, or
-// patches it.
-func (k *Kind) makes(r RetiredRule) (at template.Place, does bool) {
+// findMaker returns where the folder still makes what an entry of retired names, or patches it.
+func (k *Kind) findMaker(r RetiredRule) (at template.Place, does bool) {
 	gk := r.GVK().GroupKind()
 	if r.Patch() {
 		i := slices.IndexFunc(k.Documents, func(d Document) bool {
@@ -133,42 +132,43 @@ func (k *Kind) makes(r RetiredRule) (at template.Place, does bool) {
 	return k.Children[i].Place, true
 }
 
-func (c *settingsCheck) retired() {
+// checkRetired checks the entries of retired.
+func (c *settingsCheck) checkRetired() {
 	first := map[entry]string{}
 	for i, rule := range c.Retired {
 		path := retiredPath(i)
-		gvk, ok := c.gvk(path, rule.APIVersion, rule.Kind)
+		gvk, ok := c.parseKind(path, rule.APIVersion, rule.Kind)
 		if !ok {
 			continue
 		}
-		is := rule.entry()
+		is := rule.entryOf()
 		before, twice := first[is]
-		at, does := c.kind.makes(rule)
+		at, does := c.kind.findMaker(rule)
 		verb := "makes"
 		if rule.Patch() {
 			verb = "patches"
 		}
 		switch {
 		case twice:
-			c.fail(path, "%s names %s as %s does: make them one", path, gvk.Kind, before)
+			c.addError(path, "%s names %s as %s does: make them one", path, gvk.Kind, before)
 		case does:
-			c.fail(path, "the folder still %s %s, at %s: take %s away", verb, gvk.Kind, at, path)
+			c.addError(path, "the folder still %s %s, at %s: take %s away", verb, gvk.Kind, at, path)
 		case gvk.GroupKind() == c.own:
-			c.fail(path, "a folder may not create its own kind %s", gvk.Kind)
+			c.addError(path, "a folder may not create its own kind %s", gvk.Kind)
 		case isList(gvk):
-			c.fail(path, "a List is not allowed: name the kind of its items")
+			c.addError(path, "a List is not allowed: name the kind of its items")
 		}
 		first[is] = path
 		c.retiredPatch(path, rule)
-		c.places(path, gvk, rule.Namespaces)
+		c.checkPlaces(path, gvk, rule.Namespaces)
 	}
 }
 
 func (c *settingsCheck) retiredPatch(path string, r RetiredRule) {
 	switch {
 	case r.Ownership != "" && !r.Patch():
-		c.fail(path+".ownership", "%s.ownership can only be %s", path, ownershipPatch)
+		c.addError(path+".ownership", "%s.ownership can only be %s", path, ownershipPatch)
 	case r.Subresource != "" && !r.Patch():
-		c.fail(path+".subresource", "%s.subresource says what was patched: add ownership: %s", path, ownershipPatch)
+		c.addError(path+".subresource", "%s.subresource says what was patched: add ownership: %s", path, ownershipPatch)
 	}
 }

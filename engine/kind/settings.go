@@ -179,12 +179,12 @@ func readSettings(f *folder.File) (Settings, places, error) {
 	if f == nil {
 		return s, nil, nil
 	}
-	root, err := document(f)
+	root, err := parseDocument(f)
 	if err != nil || root == nil {
 		return s, nil, err
 	}
 	d := &decoder{file: f, places: places{}}
-	d.into(root, reflect.ValueOf(&s).Elem(), "")
+	d.decodeValue(root, reflect.ValueOf(&s).Elem(), "")
 	return s, d.places, errors.Join(d.errs...)
 }
 
@@ -202,9 +202,9 @@ func notYAML(f *folder.File, err error) error {
 	return &template.Error{Place: place, Err: err}
 }
 
-// about gives an error the place of a field of kind.yaml, or the folder's name
-// if the field is not written.
-func (p places) about(field, folderName string, err error) error {
+// errorAt gives an error the place of a field of kind.yaml, or the folder's name if the field is
+// not written.
+func (p places) errorAt(field, folderName string, err error) error {
 	if place, written := p[field]; written {
 		return &template.Error{Place: place, Err: err}
 	}

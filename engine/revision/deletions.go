@@ -28,11 +28,11 @@ const deletionsFile = "deletions"
 
 // NewDeletionList makes the list of a stop.
 func NewDeletionList(kindName, stop string, text []byte) (*DeletionList, error) {
-	archive, err := pack(map[string][]byte{deletionsFile: text})
+	archive, err := packFiles(map[string][]byte{deletionsFile: text})
 	if err != nil {
 		return nil, fmt.Errorf("listing deletions of %s: %w", kindName, err)
 	}
-	return &DeletionList{Kind: kindName, stop: short(stop), archive: archive}, nil
+	return &DeletionList{Kind: kindName, stop: shortHash(stop), archive: archive}, nil
 }
 
 // DeletionSelector selects the ControllerRevisions of Objects, as Selector those of
@@ -44,7 +44,7 @@ func DeletionSelector(identity, kindName string) string {
 // Objects are the ControllerRevisions that hold the list, as they are applied. They go
 // with the CRD at the latest.
 func (l *DeletionList) Objects(namespace, identity string, crd metav1.OwnerReference) []*unstructured.Unstructured {
-	all := storedObjects(l.archive, fmt.Sprintf("jacquard-%s-stop-%s", short(identity+" "+l.Kind), l.stop), identity, l.Kind)
+	all := storedObjects(l.archive, fmt.Sprintf("jacquard-%s-stop-%s", shortHash(identity+" "+l.Kind), l.stop), identity, l.Kind)
 	for _, o := range all {
 		o.SetNamespace(namespace)
 		o.SetOwnerReferences([]metav1.OwnerReference{crd})
@@ -71,14 +71,14 @@ func ReadDeletionLists(items []appsv1.ControllerRevision) []*DeletionList {
 func (l *DeletionList) Stored() []metav1.Object { return l.stored }
 
 // IsOf reports whether it is the list of a stop, and is stored whole.
-func (l *DeletionList) IsOf(stop string) bool { return l.wrong == nil && l.stop == short(stop) }
+func (l *DeletionList) IsOf(stop string) bool { return l.wrong == nil && l.stop == shortHash(stop) }
 
 // Text is what NewDeletionList was given.
 func (l *DeletionList) Text() ([]byte, error) {
 	if l.wrong != nil {
 		return nil, l.wrong
 	}
-	files, err := unpack(l.archive)
+	files, err := openArchive(l.archive)
 	if err != nil {
 		return nil, err
 	}

@@ -78,14 +78,14 @@ func Of(k *kind.Kind, f *folder.Folder) (*Revision, error) {
 		files[settingsFile] = text
 	}
 	var err error
-	if r.archive, err = pack(files); err != nil {
+	if r.archive, err = packFiles(files); err != nil {
 		return nil, fmt.Errorf("keeping a revision of %s: %w", k.Name, err)
 	}
 	return r, nil
 }
 
-// pack makes an archive of files; the same files make the same archive.
-func pack(files map[string][]byte) ([]byte, error) {
+// packFiles makes an archive of files. The same files make the same archive.
+func packFiles(files map[string][]byte) ([]byte, error) {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	w.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) { return flate.NewWriter(to, flate.BestCompression) })
@@ -110,21 +110,21 @@ const (
 	mostBytes = 64 << 20
 )
 
-// root is the archive as a root, with a folder and, if it has any, _lib. What it
-// holds is not yet known to be of the digest.
-func (r *Revision) root() (*folder.Root, error) {
+// openRoot opens the archive as a root with a folder and, if it has any, _lib. What it holds is not
+// yet known to have the digest.
+func (r *Revision) openRoot() (*folder.Root, error) {
 	if r.wrong != nil {
 		return nil, r.wrong
 	}
-	files, err := unpack(r.archive)
+	files, err := openArchive(r.archive)
 	if err != nil {
 		return nil, err
 	}
-	return folder.FromFS(files, r.shown()), nil
+	return folder.FromFS(files, r.displayName()), nil
 }
 
-// unpack opens an archive, if it is not too large.
-func unpack(archive []byte) (*zip.Reader, error) {
+// openArchive opens an archive, unless it is too large.
+func openArchive(archive []byte) (*zip.Reader, error) {
 	files, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		return nil, fmt.Errorf("reading its archive: %w", err)
@@ -139,20 +139,22 @@ func unpack(archive []byte) (*zip.Reader, error) {
 	return files, nil
 }
 
-func (r *Revision) shown() string { return "revision " + r.Digest }
+// displayName names the revision for people.
+func (r *Revision) displayName() string { return "revision " + r.Digest }
 
 // Folder is the folder as it was served, and the settings that overrode those of
 // its config.yaml, or nil. It is an error if what is stored has another digest.
 func (r *Revision) Folder() (*folder.Folder, *kind.Config, error) {
-	f, settings, err := r.folder()
+	f, settings, err := r.readFolder()
 	if err != nil {
 		return nil, nil, fmt.Errorf("revision %s of %s cannot be used: %w", r.Digest, r.Kind, err)
 	}
 	return f, settings, nil
 }
 
-func (r *Revision) folder() (*folder.Folder, *kind.Config, error) {
-	root, err := r.root()
+// readFolder reads the folder, and the settings that override those of its config.yaml, or nil.
+func (r *Revision) readFolder() (*folder.Folder, *kind.Config, error) {
+	root, err := r.openRoot()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,7 +170,7 @@ func (r *Revision) folder() (*folder.Folder, *kind.Config, error) {
 	if err != nil || text == nil {
 		return f, nil, err
 	}
-	settings, err := kind.ReadConfig(path.Join(r.shown(), settingsFile), text)
+	settings, err := kind.ReadConfig(path.Join(r.displayName(), settingsFile), text)
 	return f, settings, err
 }
 

@@ -208,7 +208,7 @@ func withData(items []appsv1.ControllerRevision, text string) appsv1.ControllerR
 
 func empty(t *testing.T) []byte {
 	t.Helper()
-	archive, err := pack(nil)
+	archive, err := packFiles(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

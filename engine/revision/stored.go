@@ -47,23 +47,24 @@ func Selector(identity, kindName string) string {
 func selectorOf(label, identity, kindName string) string {
 	terms := []string{label}
 	if kindName != "" {
-		terms = append(terms, api.LabelKind+"="+labelled(kindName))
+		terms = append(terms, api.LabelKind+"="+labelValue(kindName))
 	}
 	if identity != "" {
-		terms = append(terms, api.LabelInstallation+"="+short(identity))
+		terms = append(terms, api.LabelInstallation+"="+shortHash(identity))
 	}
 	return strings.Join(terms, ",")
 }
 
-// labelled is the name of a kind as the value of a label, which may be 63 bytes long.
-func labelled(kindName string) string {
+// labelValue returns the name of a kind as the value of a label, which may be 63 bytes long.
+func labelValue(kindName string) string {
 	if len(kindName) <= 63 {
 		return kindName
 	}
-	return short(kindName)
+	return shortHash(kindName)
 }
 
-func short(text string) string {
+// shortHash returns a hash that fits into a name.
+func shortHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:5])
 }
@@ -71,7 +72,7 @@ func short(text string) string {
 // Objects are the ControllerRevisions that hold a revision of an installation, as they
 // are applied.
 func (r *Revision) Objects(namespace, identity string) []*unstructured.Unstructured {
-	all := storedObjects(r.archive, fmt.Sprintf("jacquard-%s-%s", short(identity+" "+r.Kind), r.Digest), identity, r.Kind)
+	all := storedObjects(r.archive, fmt.Sprintf("jacquard-%s-%s", shortHash(identity+" "+r.Kind), r.Digest), identity, r.Kind)
 	for _, o := range all {
 		o.SetNamespace(namespace)
 		o.Object["revision"] = r.Number
@@ -94,7 +95,7 @@ func storedObjects(archive []byte, name, identity, kindName string) []*unstructu
 		if i > 0 {
 			o.SetName(name + "-" + strconv.Itoa(i+1))
 		}
-		o.SetLabels(map[string]string{api.LabelPartOf: api.PartOf, api.LabelKind: labelled(kindName), api.LabelInstallation: short(identity)})
+		o.SetLabels(map[string]string{api.LabelPartOf: api.PartOf, api.LabelKind: labelValue(kindName), api.LabelInstallation: shortHash(identity)})
 		o.SetAnnotations(map[string]string{api.AnnotationKind: kindName, api.AnnotationOperator: identity,
 			api.AnnotationPart: fmt.Sprintf("%d/%d", i+1, len(chunks))})
 		all = append(all, o)

@@ -43,7 +43,7 @@ func (t *Type) Minimum() (least float64, bounded bool) {
 	if t == nil || t.bounds.least == nil {
 		return 0, false
 	}
-	return t.inside(*t.bounds.least, t.bounds.leastOut, 1), true
+	return t.insideBound(*t.bounds.least, t.bounds.leastOut, 1), true
 }
 
 // Maximum returns the greatest number that may stand here; false if there is
@@ -52,12 +52,12 @@ func (t *Type) Maximum() (most float64, bounded bool) {
 	if t == nil || t.bounds.most == nil {
 		return 0, false
 	}
-	return t.inside(*t.bounds.most, t.bounds.mostOut, -1), true
+	return t.insideBound(*t.bounds.most, t.bounds.mostOut, -1), true
 }
 
-// inside is the number next to a bound, in that direction, where the bound
-// itself is excluded.
-func (t *Type) inside(bound float64, excluded bool, direction int) float64 {
+// insideBound returns the number next to a bound, in that direction, where the bound itself is
+// excluded.
+func (t *Type) insideBound(bound float64, excluded bool, direction int) float64 {
 	switch {
 	case !excluded:
 		return bound
@@ -101,15 +101,15 @@ func (t *Type) MaxLength() int {
 		}
 		return longestBy(t.bounds.format)
 	case KindInteger:
-		return t.digits()
+		return t.maxDigits()
 	case KindBoolean:
 		return len("false")
 	}
 	return -1
 }
 
-// digits is the length of the longest whole number within the bounds.
-func (t *Type) digits() int {
+// maxDigits returns the length of the longest whole number within the bounds.
+func (t *Type) maxDigits() int {
 	least, low := t.Minimum()
 	most, high := t.Maximum()
 	if !low {

@@ -107,7 +107,7 @@ func newVersion(crd *apiextensionsv1.CustomResourceDefinition, in *apiextensions
 		return nil, err
 	}
 	if props != nil && !crd.Spec.PreserveUnknownFields {
-		if v.Structural, err = structural(props); err != nil {
+		if v.Structural, err = toStructural(props); err != nil {
 			return nil, err
 		}
 	}
@@ -128,8 +128,8 @@ func InternalProps(in *apiextensionsv1.CustomResourceValidation) (*apiextensions
 	return out.OpenAPIV3Schema, nil
 }
 
-// structural makes the form of a schema that defaults and prunes.
-func structural(props *apiextensions.JSONSchemaProps) (*schema.Structural, error) {
+// toStructural returns the form of a schema that defaults and prunes.
+func toStructural(props *apiextensions.JSONSchemaProps) (*schema.Structural, error) {
 	s, err := schema.NewStructural(props)
 	if err != nil {
 		return nil, fmt.Errorf("making the schema structural: %w", err)

@@ -13,16 +13,16 @@ import (
 // BuiltInType it knows schemas, which hold themselves: do not walk it to its end.
 var Definition = sync.OnceValue(func() *Type {
 	root := *BuiltInType(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
-	spec := root.own("spec")
+	spec := root.ownField("spec")
 	spec.fields["scope"] = Either("Cluster", "Namespaced")
-	version := spec.own("versions").ownElem()
-	version.own("additionalPrinterColumns").ownElem().fields["type"] = Either("boolean", "date", "integer", "number", "string")
-	version.own("schema").fields["openAPIV3Schema"] = schemaOfSchemas()
+	version := spec.ownField("versions").ownElem()
+	version.ownField("additionalPrinterColumns").ownElem().fields["type"] = Either("boolean", "date", "integer", "number", "string")
+	version.ownField("schema").fields["openAPIV3Schema"] = schemaOfSchemas()
 	return &root
 })
 
-// own is a field of a type, which may be changed: it is made a copy of its own.
-func (t *Type) own(name string) *Type {
+// ownField returns a field of a type that may be changed: it is made a copy of its own.
+func (t *Type) ownField(name string) *Type {
 	t.fields = maps.Clone(t.fields)
 	field := *t.fields[name]
 	field.fields = maps.Clone(field.fields)

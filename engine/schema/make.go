@@ -76,9 +76,10 @@ func Of(value any) *Type {
 
 // Union returns the type of the values of either type; Any where they have
 // nothing in common.
-func Union(a, b *Type) *Type { return union(a, b, depth) }
+func Union(a, b *Type) *Type { return unionOf(a, b, depth) }
 
-func union(a, b *Type, left int) *Type {
+// unionOf returns the type of the values of both types.
+func unionOf(a, b *Type, left int) *Type {
 	switch {
 	case a == b:
 		return a
@@ -91,14 +92,14 @@ func union(a, b *Type, left int) *Type {
 	case KindObject:
 		uniteFields(t, a, b, left-1)
 	case KindList, KindFreeMap:
-		t.elem = union(a.Elem(), b.Elem(), left-1)
+		t.elem = unionOf(a.Elem(), b.Elem(), left-1)
 	case KindAny:
 		return Any
 	}
 	if len(a.enum) > 0 && len(b.enum) > 0 {
-		t.enum = unite(a.enum, b.enum)
+		t.enum = uniteValues(a.enum, b.enum)
 	}
-	t.bounds = wider(a.bounds, b.bounds)
+	t.bounds = widerBounds(a.bounds, b.bounds)
 	return t
 }
 
@@ -122,7 +123,7 @@ func uniteFields(t, a, b *Type, left int) {
 	t.fields, t.open = maps.Clone(a.fields), a.FreeForm() || b.FreeForm()
 	for name, field := range b.fields {
 		if other, both := t.fields[name]; both {
-			field = union(field, other, left)
+			field = unionOf(field, other, left)
 		}
 		t.fields[name] = field
 	}
@@ -134,8 +135,8 @@ func uniteFields(t, a, b *Type, left int) {
 	slices.Sort(t.given)
 }
 
-// unite are the values of both lists, which hold scalars.
-func unite(a, b []any) []any {
+// uniteValues returns the values of both lists, which hold scalars.
+func uniteValues(a, b []any) []any {
 	all := slices.Clone(a)
 	for _, value := range b {
 		if !slices.Contains(all, value) {
@@ -145,8 +146,8 @@ func unite(a, b []any) []any {
 	return all
 }
 
-// wider are the bounds that hold for the values of both.
-func wider(a, b bounds) bounds {
+// widerBounds returns the bounds that hold for the values of both.
+func widerBounds(a, b bounds) bounds {
 	if a == b {
 		return a
 	}

@@ -31,8 +31,8 @@ func markName(in reflect.Type) string {
 	return strings.TrimPrefix(in.PkgPath(), "k8s.io/api/") + "." + in.Name()
 }
 
-// enumerated is the type of a Go type of texts, which may be a few words only.
-func enumerated(in reflect.Type) *Type { return Either(marks()[markName(in)]...) }
+// enumType returns the type of a Go type of texts, which may be a few words only.
+func enumType(in reflect.Type) *Type { return Either(marks()[markName(in)]...) }
 
 // mayOmit reports whether a field may be left out though its tag does not say so.
 func mayOmit(in reflect.Type, field string) bool {

@@ -10,21 +10,21 @@ import (
 
 // objectMeta returns the type of metadata: name, namespace, uid, labels and all
 // other fields that Kubernetes keeps about every object.
-func objectMeta() *Type { return reflected(metaType, nil) }
+func objectMeta() *Type { return reflectType(metaType, nil) }
 
 var metaType = reflect.TypeFor[metav1.ObjectMeta]()
 
 // boundMeta says of ObjectMeta what its Go type does not.
 func (t *Type) boundMeta() {
 	t.required, t.given = nil, nil // an author may leave out what the cluster fills in
-	t.fields["name"] = text(validation.DNS1123SubdomainMaxLength)
-	t.fields["namespace"] = text(validation.DNS1123LabelMaxLength)
-	t.fields["uid"] = text(len("00000000-0000-0000-0000-000000000000"))
-	t.fields["labels"] = MapOf(text(validation.LabelValueMaxLength))
+	t.fields["name"] = textType(validation.DNS1123SubdomainMaxLength)
+	t.fields["namespace"] = textType(validation.DNS1123LabelMaxLength)
+	t.fields["uid"] = textType(len("00000000-0000-0000-0000-000000000000"))
+	t.fields["labels"] = MapOf(textType(validation.LabelValueMaxLength))
 }
 
-// text is the type of texts of at most so many characters.
-func text(longest int) *Type {
+// textType returns the type of texts of at most so many characters.
+func textType(longest int) *Type {
 	most := int64(longest)
 	return &Type{kind: KindString, bounds: bounds{longest: &most}}
 }
@@ -43,7 +43,7 @@ func shownMeta(longest int64, namespaced bool) *Type {
 	for _, name := range Shown {
 		t.fields[name] = objectMeta().fields[name]
 	}
-	t.fields["name"] = text(int(longest))
+	t.fields["name"] = textType(int(longest))
 	return t
 }
 

@@ -44,7 +44,7 @@ func builtInType(gvk apischema.GroupVersionKind) *Type {
 		!reflect.PointerTo(in).Implements(reflect.TypeFor[metav1.ObjectMetaAccessor]()):
 		return nil
 	}
-	t := *reflected(in, nil)
+	t := *reflectType(in, nil)
 	t.given = append([]string{"apiVersion", "kind", "metadata"}, t.given...)
 	t.required = nil                // of metadata, apiVersion and kind the engine sees to
 	t.fields = maps.Clone(t.fields) // other kinds may embed this one
@@ -69,17 +69,17 @@ var scalars = map[reflect.Type]*Type{
 // structs remembers the types made of Go structs, which many kinds share.
 var structs sync.Map
 
-// reflected makes the type of a Go type of the Kubernetes API, by its JSON tags. A
-// struct within itself is Any.
-func reflected(in reflect.Type, within []reflect.Type) *Type {
+// reflectType returns the type of a Go type of the Kubernetes API, by its JSON tags. A struct
+// within itself is Any.
+func reflectType(in reflect.Type, within []reflect.Type) *Type {
 	if t := scalars[in]; t != nil {
 		return t
 	}
 	switch in.Kind() {
 	case reflect.Pointer:
-		return reflected(in.Elem(), within)
+		return reflectType(in.Elem(), within)
 	case reflect.String:
-		return enumerated(in)
+		return enumType(in)
 	case reflect.Bool:
 		return &Type{kind: KindBoolean}
 	case reflect.Int, reflect.Int32, reflect.Int64:
@@ -87,9 +87,9 @@ func reflected(in reflect.Type, within []reflect.Type) *Type {
 	case reflect.Float64:
 		return &Type{kind: KindNumber}
 	case reflect.Map:
-		return &Type{kind: KindFreeMap, elem: reflected(in.Elem(), within)}
+		return &Type{kind: KindFreeMap, elem: reflectType(in.Elem(), within)}
 	case reflect.Slice:
-		return &Type{kind: KindList, elem: reflected(in.Elem(), within)}
+		return &Type{kind: KindList, elem: reflectType(in.Elem(), within)}
 	case reflect.Struct:
 		if t, known := structs.Load(in); known {
 			return t.(*Type)
@@ -112,10 +112,10 @@ func reflectedStruct(in reflect.Type, within []reflect.Type) *Type {
 		switch {
 		case name == "-":
 		case name != "":
-			t.fields[name] = reflected(field.Type, within)
-			t.describe(in, field)
+			t.fields[name] = reflectType(field.Type, within)
+			t.addField(in, field)
 		case field.Anonymous || strings.Contains(options, "inline"):
-			t.take(reflected(field.Type, within))
+			t.inlineFields(reflectType(field.Type, within))
 		}
 	}
 	if in == metaType {
@@ -125,8 +125,8 @@ func reflectedStruct(in reflect.Type, within []reflect.Type) *Type {
 	return t
 }
 
-// describe reports whether a field must be given, and whether it is always there.
-func (t *Type) describe(in reflect.Type, field reflect.StructField) {
+// addField records whether a field must be given, and whether it is always there.
+func (t *Type) addField(in reflect.Type, field reflect.StructField) {
 	name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 	mayGo := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 	nilable := slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface}, field.Type.Kind())
@@ -142,8 +142,8 @@ func (t *Type) describe(in reflect.Type, field reflect.StructField) {
 	slices.Sort(t.given)
 }
 
-// take gives an object the fields of one that is inlined.
-func (t *Type) take(inlined *Type) {
+// inlineFields gives an object the fields of one that is inlined.
+func (t *Type) inlineFields(inlined *Type) {
 	maps.Copy(t.fields, inlined.fields)
 	t.unions = append(t.unions, inlined.unions...)
 	t.required = slices.Sorted(slices.Values(append(t.required, inlined.required...)))

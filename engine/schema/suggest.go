@@ -11,16 +11,16 @@ func Suggest(name string, among []string) string {
 		if candidate == name {
 			continue
 		}
-		if d := distance(strings.ToLower(name), strings.ToLower(candidate)); d < least {
+		if d := editDistance(strings.ToLower(name), strings.ToLower(candidate)); d < least {
 			best, least = candidate, d
 		}
 	}
 	return best
 }
 
-// distance is the optimal string alignment distance: insertions, deletions,
-// substitutions and swaps of neighbours that turn a into b, in bytes.
-func distance(a, b string) int {
+// editDistance returns the optimal string alignment distance: insertions, deletions, substitutions
+// and swaps of neighbours that turn a into b, in bytes.
+func editDistance(a, b string) int {
 	before, previous, current := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range previous {
 		previous[j] = j

@@ -141,7 +141,7 @@ func (t *Type) Default() any {
 	if t == nil {
 		return nil
 	}
-	return clone(t.value)
+	return cloneValue(t.value)
 }
 
 // Enum returns the only values allowed, nil if the schema lists none.

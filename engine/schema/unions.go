@@ -27,9 +27,9 @@ type fieldUnion struct {
 	isKept bool
 }
 
-// choice is the union of a field that decides about others, given as "field=TEXT,TEXT".
+// choiceUnion returns the union of a field that decides about others, given as "field=TEXT,TEXT".
 // An empty TEXT stands for a field that is not given.
-func choice(by, fallback string, fields ...string) fieldUnion {
+func choiceUnion(by, fallback string, fields ...string) fieldUnion {
 	u := fieldUnion{by: by, fallback: fallback, with: map[string][]string{}}
 	for _, f := range fields {
 		name, texts, _ := strings.Cut(f, "=")
@@ -47,13 +47,13 @@ func oneOf(alternatives ...string) fieldUnion {
 	return u
 }
 
-// derived is the union of a field whose default follows from others.
-func derived(field string, derive func(map[string]any) any) fieldUnion {
+// derivedUnion returns the union of a field whose default follows from others.
+func derivedUnion(field string, derive func(map[string]any) any) fieldUnion {
 	return fieldUnion{by: field, derive: derive, isKept: true}
 }
 
-// kept is a union whose excluded fields the API server accepts.
-func (u fieldUnion) kept() fieldUnion {
+// withKept returns a union whose excluded fields the API server accepts.
+func (u fieldUnion) withKept() fieldUnion {
 	u.isKept = true
 	return u
 }
@@ -64,41 +64,41 @@ var anyField = oneOf()
 // unions are those of the built-in kinds, by Go type. A test tries each on an API server.
 var unions = map[string][]fieldUnion{
 	"admissionregistration/v1.WebhookClientConfig": {oneOf("url", "service")},
-	"apps/v1.DaemonSetUpdateStrategy":              {choice("type", "RollingUpdate", "rollingUpdate=RollingUpdate").kept()},
-	"apps/v1.DeploymentStrategy":                   {choice("type", "RollingUpdate", "rollingUpdate=RollingUpdate")},
-	"apps/v1.StatefulSetUpdateStrategy":            {choice("type", "RollingUpdate", "rollingUpdate=RollingUpdate")},
-	"autoscaling/v2.MetricSpec": {choice("type", "", "containerResource=ContainerResource", "external=External", "object=Object",
+	"apps/v1.DaemonSetUpdateStrategy":              {choiceUnion("type", "RollingUpdate", "rollingUpdate=RollingUpdate").withKept()},
+	"apps/v1.DeploymentStrategy":                   {choiceUnion("type", "RollingUpdate", "rollingUpdate=RollingUpdate")},
+	"apps/v1.StatefulSetUpdateStrategy":            {choiceUnion("type", "RollingUpdate", "rollingUpdate=RollingUpdate")},
+	"autoscaling/v2.MetricSpec": {choiceUnion("type", "", "containerResource=ContainerResource", "external=External", "object=Object",
 		"pods=Pods", "resource=Resource")},
 	"batch/v1.PodFailurePolicyRule":   {oneOf("onExitCodes", "onPodConditions")},
-	"core/v1.AppArmorProfile":         {choice("type", "", "localhostProfile=Localhost")},
+	"core/v1.AppArmorProfile":         {choiceUnion("type", "", "localhostProfile=Localhost")},
 	"core/v1.EnvFromSource":           {oneOf("configMapRef", "secretRef")},
 	"core/v1.EnvVar":                  {oneOf("value", "valueFrom")},
 	"core/v1.EnvVarSource":            {anyField},
 	"core/v1.LifecycleHandler":        {anyField},
-	"core/v1.NodeSelectorRequirement": {choice("operator", "", "values=In,NotIn,Gt,Lt")},
+	"core/v1.NodeSelectorRequirement": {choiceUnion("operator", "", "values=In,NotIn,Gt,Lt")},
 	"core/v1.PersistentVolumeSource":  {anyField},
 	"core/v1.PodResourceClaim":        {oneOf("resourceClaimName", "resourceClaimTemplateName")},
 	"core/v1.ProbeHandler":            {anyField},
-	"core/v1.SeccompProfile":          {choice("type", "", "localhostProfile=Localhost")},
-	"core/v1.ServiceSpec": {choice("type", "ClusterIP", "loadBalancerClass=LoadBalancer", "allocateLoadBalancerNodePorts=LoadBalancer",
+	"core/v1.SeccompProfile":          {choiceUnion("type", "", "localhostProfile=Localhost")},
+	"core/v1.ServiceSpec": {choiceUnion("type", "ClusterIP", "loadBalancerClass=LoadBalancer", "allocateLoadBalancerNodePorts=LoadBalancer",
 		"clusterIP=ClusterIP,LoadBalancer,NodePort")},
-	"core/v1.Toleration": {choice("operator", "Equal", "value=Equal,Gt,Lt"),
-		choice("effect", "", "tolerationSeconds=NoExecute")},
-	"core/v1.TopologySpreadConstraint":              {choice("whenUnsatisfiable", "", "minDomains=DoNotSchedule")},
+	"core/v1.Toleration": {choiceUnion("operator", "Equal", "value=Equal,Gt,Lt"),
+		choiceUnion("effect", "", "tolerationSeconds=NoExecute")},
+	"core/v1.TopologySpreadConstraint":              {choiceUnion("whenUnsatisfiable", "", "minDomains=DoNotSchedule")},
 	"core/v1.VolumeMount":                           {oneOf("subPath", "subPathExpr")},
 	"core/v1.VolumeProjection":                      {anyField},
 	"core/v1.VolumeSource":                          {anyField},
-	"flowcontrol/v1.LimitResponse":                  {choice("type", "", "queuing=Queue")},
-	"flowcontrol/v1.PriorityLevelConfigurationSpec": {choice("type", "", "exempt=Exempt", "limited=Limited")},
-	"flowcontrol/v1.Subject":                        {choice("kind", "", "group=Group", "serviceAccount=ServiceAccount", "user=User")},
+	"flowcontrol/v1.LimitResponse":                  {choiceUnion("type", "", "queuing=Queue")},
+	"flowcontrol/v1.PriorityLevelConfigurationSpec": {choiceUnion("type", "", "exempt=Exempt", "limited=Limited")},
+	"flowcontrol/v1.Subject":                        {choiceUnion("kind", "", "group=Group", "serviceAccount=ServiceAccount", "user=User")},
 	"networking/v1.IngressBackend":                  {oneOf("resource", "service")},
 	"networking/v1.NetworkPolicyPeer":               {oneOf("ipBlock", "namespaceSelector,podSelector")},
-	"networking/v1.NetworkPolicySpec":               {derived("policyTypes", policyTypes)},
+	"networking/v1.NetworkPolicySpec":               {derivedUnion("policyTypes", policyTypes)},
 	"networking/v1.ServiceBackendPort":              {oneOf("name", "number")},
 	"policy/v1.PodDisruptionBudgetSpec":             {oneOf("maxUnavailable", "minAvailable")},
 	"resource/v1.DeviceRequest":                     {oneOf("exactly", "firstAvailable")},
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.CustomResourceConversion": {choice("strategy", "None", "webhook=Webhook")},
-	"k8s.io/apimachinery/pkg/apis/meta/v1.LabelSelectorRequirement":                     {choice("operator", "", "values=In,NotIn")},
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.CustomResourceConversion": {choiceUnion("strategy", "None", "webhook=Webhook")},
+	"k8s.io/apimachinery/pkg/apis/meta/v1.LabelSelectorRequirement":                     {choiceUnion("operator", "", "values=In,NotIn")},
 }
 
 // unionsOf returns the unions of a Go type whose fields are known.
@@ -169,13 +169,14 @@ func (u fieldUnion) excludeByChoice(value map[string]any) []Exclusion {
 	var all []Exclusion
 	for _, name := range slices.Sorted(maps.Keys(u.with)) {
 		if !slices.Contains(u.with[name], chosen) {
-			all = append(all, Exclusion{Path: []any{name}, Why: where(u.by, chosen), By: u.by, IsKept: u.isKept})
+			all = append(all, Exclusion{Path: []any{name}, Why: describeChoice(u.by, chosen), By: u.by, IsKept: u.isKept})
 		}
 	}
 	return all
 }
 
-func where(by, chosen string) string {
+// describeChoice says where a field is excluded.
+func describeChoice(by, chosen string) string {
 	if chosen == "" {
 		return "without " + by
 	}
@@ -208,11 +209,12 @@ func (u fieldUnion) excludeOthers(value map[string]any) []Exclusion {
 // what it has.
 func (t *Type) Excluded(object map[string]any) []Exclusion {
 	var all []Exclusion
-	t.exclude(object, nil, &all)
+	t.addExclusions(object, nil, &all)
 	return all
 }
 
-func (t *Type) exclude(value any, path []any, all *[]Exclusion) {
+// addExclusions adds what the unions of a value, and of the values in it, exclude.
+func (t *Type) addExclusions(value any, path []any, all *[]Exclusion) {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, x := range t.Excludes(v) {
@@ -221,12 +223,12 @@ func (t *Type) exclude(value any, path []any, all *[]Exclusion) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if field, found := t.Field(name); found {
-				field.exclude(v[name], append(path, name), all)
+				field.addExclusions(v[name], append(path, name), all)
 			}
 		}
 	case []any:
 		for i, item := range v {
-			t.Elem().exclude(item, append(path, i), all)
+			t.Elem().addExclusions(item, append(path, i), all)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (v *Version) Prune(obj map[string]any) []string {
 	}
 	dropped := pruneMetadata(obj, "")
 	if v.Structural != nil {
-		dropped = append(dropped, prune(obj, v.Structural)...)
+		dropped = append(dropped, pruneFields(obj, v.Structural)...)
 	}
 	return sortedSet(dropped)
 }
@@ -33,10 +33,10 @@ func (v *Version) PruneStatus(status map[string]any) (map[string]any, []string) 
 	if len(status) == 0 {
 		return map[string]any{}, nil
 	}
-	obj := map[string]any{"status": clone(status)}
+	obj := map[string]any{"status": cloneValue(status)}
 	var dropped []string
 	if v.Structural != nil {
-		dropped = prune(obj, v.Structural)
+		dropped = pruneFields(obj, v.Structural)
 		defaulting.PruneNonNullableNullsWithoutDefaults(obj, v.Structural)
 	}
 	kept, _ := obj["status"].(map[string]any)
@@ -46,9 +46,9 @@ func (v *Version) PruneStatus(status map[string]any) (map[string]any, []string) 
 	return kept, sortedSet(dropped)
 }
 
-// prune drops what s does not declare below the root of a resource, and the
-// unknown metadata of resources within it.
-func prune(obj map[string]any, s *schema.Structural) []string {
+// pruneFields drops what s does not declare below the root of a resource, and the unknown metadata
+// of resources within it.
+func pruneFields(obj map[string]any, s *schema.Structural) []string {
 	dropped := pruning.PruneWithOptions(obj, s, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 	return append(dropped, pruneEmbedded(obj, s, "")...)
 }
@@ -106,20 +106,20 @@ func sortedSet(paths []string) []string {
 	return slices.Compact(paths)
 }
 
-// clone copies a JSON value deeply; unlike runtime.DeepCopyJSON it lets
-// values pass that are none, such as int.
-func clone(value any) any {
+// cloneValue copies a JSON value deeply. Unlike runtime.DeepCopyJSON, it lets values pass that are
+// none, such as int.
+func cloneValue(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(value))
 		for k, v := range value {
-			out[k] = clone(v)
+			out[k] = cloneValue(v)
 		}
 		return out
 	case []any:
 		out := make([]any, len(value))
 		for i, v := range value {
-			out[i] = clone(v)
+			out[i] = cloneValue(v)
 		}
 		return out
 	}

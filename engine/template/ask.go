@@ -41,17 +41,17 @@ var reads = map[string]bool{
 	"rendered": true, "config": true, "file": true, "stable": true,
 }
 
-// literals gives the first n arguments if they are literal texts.
-func (c *compiler) literals(fn *parse.IdentifierNode, args []parse.Node, n int, otherwise string) ([]string, bool) {
+// literalTexts returns the first n arguments if they are literal texts.
+func (c *compiler) literalTexts(fn *parse.IdentifierNode, args []parse.Node, n int, otherwise string) ([]string, bool) {
 	if len(args) < n {
-		c.fail(fn, "%s", otherwise)
+		c.addError(fn, "%s", otherwise)
 		return nil, false
 	}
 	texts := make([]string, n)
 	for i, a := range args[:n] {
 		s, ok := a.(*parse.StringNode)
 		if !ok {
-			c.fail(fn, "%s", otherwise)
+			c.addError(fn, "%s", otherwise)
 			return nil, false
 		}
 		texts[i] = s.Text
@@ -59,34 +59,35 @@ func (c *compiler) literals(fn *parse.IdentifierNode, args []parse.Node, n int, 
 	return texts, true
 }
 
-func (c *compiler) ask(fn *parse.IdentifierNode, a Ask) {
-	a.Place, a.Function = c.at(fn).place(), fn.Ident
+// addAsk records a question at the place of its function.
+func (c *compiler) addAsk(fn *parse.IdentifierNode, a Ask) {
+	a.Place, a.Function = c.posOf(fn).toPlace(), fn.Ident
 	c.into.asks = append(c.into.asks, a)
 }
 
 func checkHasAPI(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
-	texts, ok := c.literals(fn, args, 2, `hasAPI needs its apiVersion and kind as literal texts: hasAPI "route.openshift.io/v1" "Route"`)
+	texts, ok := c.literalTexts(fn, args, 2, `hasAPI needs its apiVersion and kind as literal texts: hasAPI "route.openshift.io/v1" "Route"`)
 	if ok {
-		c.ask(fn, Ask{Args: texts, Object: Object{APIVersion: texts[0], Kind: texts[1]}})
+		c.addAsk(fn, Ask{Args: texts, Object: Object{APIVersion: texts[0], Kind: texts[1]}})
 	}
 }
 
 func checkLookup(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
-	a, ok := c.object(fn, args, `lookup needs its apiVersion and kind as literal texts: lookup "v1" "ConfigMap" "" .spec.ref`)
+	a, ok := c.objectOf(fn, args, `lookup needs its apiVersion and kind as literal texts: lookup "v1" "ConfigMap" "" .spec.ref`)
 	if !ok {
 		return
 	}
 	a.Object.Namespace, a.AnyNamespace = literalText(args, 2)
 	a.Object.Name, a.AnyName = literalText(args, 3)
 	if a.Object.Name == "" && !a.AnyName {
-		c.fail(fn, "lookup needs a name: to read several objects, use select")
+		c.addError(fn, "lookup needs a name: to read several objects, use select")
 		return
 	}
-	c.ask(fn, a)
+	c.addAsk(fn, a)
 }
 
 func checkSelect(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
-	a, ok := c.object(fn, args,
+	a, ok := c.objectOf(fn, args,
 		`select needs its apiVersion and kind as literal texts: select "v1" "Pod" (dict "matchLabels" (dict "tier" "web"))`)
 	if !ok {
 		return
@@ -95,22 +96,22 @@ func checkSelect(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 	if len(args) > 3 {
 		a.Object.Namespace, a.AnyNamespace = literalText(args, 3)
 	}
-	c.ask(fn, a)
+	c.addAsk(fn, a)
 }
 
-// object is the apiVersion and kind that a read is about.
-func (c *compiler) object(fn *parse.IdentifierNode, args []parse.Node, otherwise string) (Ask, bool) {
-	texts, ok := c.literals(fn, args, 2, otherwise)
+// objectOf returns the apiVersion and kind that a read is about.
+func (c *compiler) objectOf(fn *parse.IdentifierNode, args []parse.Node, otherwise string) (Ask, bool) {
+	texts, ok := c.literalTexts(fn, args, 2, otherwise)
 	if !ok {
 		return Ask{}, false
 	}
 	gv, err := apischema.ParseGroupVersion(texts[0])
 	if err != nil || gv.Version == "" || texts[1] == "" {
-		c.fail(fn, "%s", otherwise)
+		c.addError(fn, "%s", otherwise)
 		return Ask{}, false
 	}
 	if wrong := schema.Misplaced(gv.WithKind(texts[1])); wrong != "" {
-		c.fail(fn, "%s", wrong)
+		c.addError(fn, "%s", wrong)
 		return Ask{}, false
 	}
 	return Ask{Args: texts, Object: Object{APIVersion: texts[0], Kind: texts[1]}}, true
@@ -128,58 +129,58 @@ func literalText(args []parse.Node, i int) (text string, computed bool) {
 }
 
 func checkChild(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
-	texts, ok := c.literals(fn, args, 1, fn.Ident+` needs the name of a file as a literal text: `+fn.Ident+` "deployment"`)
+	texts, ok := c.literalTexts(fn, args, 1, fn.Ident+` needs the name of a file as a literal text: `+fn.Ident+` "deployment"`)
 	if ok && c.childFile(fn, texts[0]) {
-		c.ask(fn, Ask{Args: texts})
+		c.addAsk(fn, Ask{Args: texts})
 	}
 }
 
 func checkRendered(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 	checkChild(c, fn, args)
 	if name, computed := literalText(args, 0); !computed {
-		c.into.needs = append(c.into.needs, need{name, c.at(fn)})
+		c.into.needs = append(c.into.needs, need{name, c.posOf(fn)})
 	}
 }
 
 // childFile reports whether the folder has a file of children of that name.
 func (c *compiler) childFile(fn *parse.IdentifierNode, name string) bool {
 	if stem, ok := strings.CutSuffix(name, ".yaml"); ok && c.set.files[stem] != nil {
-		c.fail(fn, "%s takes the name of the file without .yaml: %s %q", fn.Ident, fn.Ident, stem)
+		c.addError(fn, "%s takes the name of the file without .yaml: %s %q", fn.Ident, fn.Ident, stem)
 		return false
 	}
 	r := c.set.files[name]
 	if !c.set.lost["file "+name] && (r == nil || !isChildFile(name)) {
-		c.fail(fn, "the folder has no file %s.yaml%s", name, didYouMean(nearest(name, sortedKeys(c.set.files))))
+		c.addError(fn, "the folder has no file %s.yaml%s", name, didYouMean(suggestName(name, sortedKeys(c.set.files))))
 		return false
 	}
 	return r != nil
 }
 
 func checkConfig(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
-	texts, ok := c.literals(fn, args, 1, `config needs its key as a literal text: config "registry"`)
+	texts, ok := c.literalTexts(fn, args, 1, `config needs its key as a literal text: config "registry"`)
 	if !ok {
 		return
 	}
 	if _, known := c.set.config[texts[0]]; !known {
-		c.fail(fn, "config.yaml has no key %q%s", texts[0], didYouMean(nearest(texts[0], sortedKeys(c.set.config))))
+		c.addError(fn, "config.yaml has no key %q%s", texts[0], didYouMean(suggestName(texts[0], sortedKeys(c.set.config))))
 		return
 	}
-	c.ask(fn, Ask{Args: texts})
+	c.addAsk(fn, Ask{Args: texts})
 }
 
 func checkFile(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
-	texts, ok := c.literals(fn, args, 1, `file needs its name as a literal text: file "init.sql"`)
+	texts, ok := c.literalTexts(fn, args, 1, `file needs its name as a literal text: file "init.sql"`)
 	if !ok {
 		return
 	}
 	text, known := c.set.texts[texts[0]]
 	switch {
 	case !known:
-		c.fail(fn, "files/ holds no %s%s", texts[0], didYouMean(nearest(texts[0], sortedKeys(c.set.texts))))
+		c.addError(fn, "files/ holds no %s%s", texts[0], didYouMean(suggestName(texts[0], sortedKeys(c.set.texts))))
 	case !utf8.ValidString(text):
-		c.fail(fn, "files/%s is no text (UTF-8)", texts[0])
+		c.addError(fn, "files/%s is no text (UTF-8)", texts[0])
 	default:
-		c.ask(fn, Ask{Args: texts})
+		c.addAsk(fn, Ask{Args: texts})
 	}
 }
 
@@ -188,23 +189,23 @@ const longestStable = 256
 
 func checkStable(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 	const usage = `stable needs a file, a key and a length, all literal: stable "secret" "password" 24`
-	texts, ok := c.literals(fn, args, 2, usage)
+	texts, ok := c.literalTexts(fn, args, 2, usage)
 	if !ok {
 		return
 	}
 	if len(args) < 3 {
-		c.fail(fn, usage)
+		c.addError(fn, usage)
 		return
 	}
 	n, ok := args[2].(*parse.NumberNode)
 	switch {
 	case !ok || !n.IsInt:
-		c.fail(fn, usage)
+		c.addError(fn, usage)
 	case n.Int64 < 1 || n.Int64 > longestStable:
-		c.fail(fn, "the length of stable must be from 1 to %d", longestStable)
+		c.addError(fn, "the length of stable must be from 1 to %d", longestStable)
 	case len(validation.IsConfigMapKey(texts[1])) > 0:
-		c.fail(fn, "a Secret can have no key %q: only letters, digits, -, _ and .", texts[1])
+		c.addError(fn, "a Secret can have no key %q: only letters, digits, -, _ and .", texts[1])
 	case c.childFile(fn, texts[0]):
-		c.ask(fn, Ask{Args: append(texts, strconv.FormatInt(n.Int64, 10))})
+		c.addAsk(fn, Ask{Args: append(texts, strconv.FormatInt(n.Int64, 10))})
 	}
 }

@@ -14,9 +14,9 @@ type blockScan struct {
 	parent int // blanks before the line that began the scalar
 }
 
-// line takes one line and reports whether it is text of a block scalar.
-func (s *blockScan) line(line []byte) bool {
-	if s.holds(line) {
+// readLine reads one line and reports whether it is text of a block scalar.
+func (s *blockScan) readLine(line []byte) bool {
+	if s.isText(line) {
 		return true
 	}
 	bare := bytes.TrimLeft(line, " ")
@@ -25,9 +25,8 @@ func (s *blockScan) line(line []byte) bool {
 	return false
 }
 
-// holds reports whether a line that began like this would be text of a block
-// scalar.
-func (s *blockScan) holds(line []byte) bool {
+// isText reports whether a line that began like this would be text of a block scalar.
+func (s *blockScan) isText(line []byte) bool {
 	bare := bytes.TrimLeft(line, " ")
 	return s.inside && (len(bare) == 0 || len(line)-len(bare) > s.parent)
 }
@@ -48,10 +47,10 @@ func (o *output) inBlock() bool {
 	s.looked += o.line - s.lines
 	for s.lines < o.line {
 		end := s.lines + bytes.IndexByte(o.buf[s.lines:], '\n')
-		s.blocks.line(o.buf[s.lines:end])
+		s.blocks.readLine(o.buf[s.lines:end])
 		s.lines = end + 1
 	}
-	return s.blocks.holds(o.linePrefix())
+	return s.blocks.isText(o.linePrefix())
 }
 
 // inComment reports whether the current line has come to a comment; in a block
@@ -62,7 +61,7 @@ func (o *output) inComment() bool {
 		s.line, s.quotes = o.line, quoteScan{}
 	}
 	before := s.quotes.read
-	comment := s.quotes.comment(o.linePrefix())
+	comment := s.quotes.findComment(o.linePrefix())
 	s.looked += s.quotes.read - before
 	return comment && !o.inBlock()
 }
@@ -78,8 +77,9 @@ type quoteScan struct {
 	found bool
 }
 
-// comment reports whether the line has come to a comment; it only grew since.
-func (s *quoteScan) comment(line []byte) bool {
+// findComment reports whether the line has come to a comment. The line only grew since the last
+// call.
+func (s *quoteScan) findComment(line []byte) bool {
 	for ; s.read < len(line) && !s.found; s.read++ {
 		switch i, c := s.read, line[s.read]; {
 		case s.quote != 0:
@@ -100,7 +100,7 @@ func mostNodes(text []byte) int {
 	n := 1
 	var s blockScan
 	for line := range bytes.Lines(text) {
-		if s.line(bytes.TrimRight(line, "\n")) || len(bytes.TrimLeft(line, " \n")) == 0 {
+		if s.readLine(bytes.TrimRight(line, "\n")) || len(bytes.TrimLeft(line, " \n")) == 0 {
 			continue
 		}
 		n += 2

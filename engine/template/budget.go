@@ -43,26 +43,26 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// step takes one step of the budget and looks at the deadline.
-func (x *exec) step(at pos) error {
+// takeStep takes one step of the budget and checks the deadline.
+func (x *exec) takeStep(at pos) error {
 	x.steps++
 	if x.steps > x.set.limits.Steps {
-		return at.errorf("the template takes more than %d steps: %w", x.set.limits.Steps, ErrBudget)
+		return at.errorAt("the template takes more than %d steps: %w", x.set.limits.Steps, ErrBudget)
 	}
-	return onTime(x.ctx, at)
+	return checkDeadline(x.ctx, at)
 }
 
-func onTime(ctx context.Context, at pos) error {
+// checkDeadline returns an error if the execution takes too long.
+func checkDeadline(ctx context.Context, at pos) error {
 	if ctx.Err() != nil {
-		return at.errorf("the template takes too long: %w", ErrBudget)
+		return at.errorAt("the template takes too long: %w", ErrBudget)
 	}
 	return nil
 }
 
-// charge counts bytes that the execution makes. What a variable, a list or a
-// fragment keeps was made once, so this bounds the memory of all of them. Its
-// error has no place yet.
-func (x *exec) charge(bytes int) error {
+// chargeBytes counts bytes that the execution makes. What a variable, a list or a fragment keeps
+// was made once, so this bounds the memory of all of them. Its error has no place yet.
+func (x *exec) chargeBytes(bytes int) error {
 	if x.made += bytes; x.made > x.set.limits.Made {
 		return fmt.Errorf("the template makes more than %d bytes of texts and collections: %w", x.set.limits.Made, ErrBudget)
 	}
@@ -106,22 +106,22 @@ func (x *exec) chargeResult(name string, args []any, v any) error {
 		return nil
 	}
 	if !grows[name] {
-		x.steps += shallow(v) / bytesPerStep
+		x.steps += shallowSize(v) / bytesPerStep
 	}
 	if remade[name] {
-		return x.charge(entryBytes * countNodes(v))
+		return x.chargeBytes(entryBytes * countNodes(v))
 	}
 	most := 0
 	if _, text := v.(string); !text {
 		for _, a := range args {
-			most = max(most, shallow(a))
+			most = max(most, shallowSize(a))
 		}
 	}
-	return x.charge(max(shallow(v)-most, 0))
+	return x.chargeBytes(max(shallowSize(v)-most, 0))
 }
 
-// shallow is what a value takes without what it holds.
-func shallow(v any) int {
+// shallowSize returns about how many bytes a value takes without what it holds.
+func shallowSize(v any) int {
 	switch v := v.(type) {
 	case string:
 		return len(v)

@@ -48,14 +48,15 @@ func (c *shapeCache) parse(text []byte) (*node, error) {
 	c.mu.Unlock()
 	kept := &keptShape{text: string(text)}
 	kept.root, kept.err = parseShape(kept.text)
-	kept.size = len(kept.text) + shapeBytes*kept.root.count()
+	kept.size = len(kept.text) + shapeBytes*kept.root.countNodes()
 	if kept.size <= keptBytes/4 {
-		c.keep(kept)
+		c.addShape(kept)
 	}
 	return kept.root, kept.err
 }
 
-func (c *shapeCache) keep(kept *keptShape) {
+// addShape adds a parsed skeleton, and removes those that were used least recently.
+func (c *shapeCache) addShape(kept *keptShape) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, there := c.byText[kept.text]; there {
@@ -73,17 +74,17 @@ func (c *shapeCache) keep(kept *keptShape) {
 // shapeBytes is about what a node takes.
 const shapeBytes = 200
 
-// count is the number of nodes.
-func (n *node) count() int {
+// countNodes returns the number of nodes.
+func (n *node) countNodes() int {
 	if n == nil {
 		return 0
 	}
 	all := 1 + len(n.parts)
 	for _, e := range n.entries {
-		all += e.key.count() + e.value.count()
+		all += e.key.countNodes() + e.value.countNodes()
 	}
 	for _, item := range n.items {
-		all += item.count()
+		all += item.countNodes()
 	}
 	return all
 }

@@ -24,21 +24,21 @@ type carrier struct {
 // bounds it for values.
 const mostCarriers = 1000
 
-// A keeper is a function of package funcs that keeps fragments what they are.
-// ok is false where it cannot.
+// A keeper is a function of package funcs that keeps the structure of fragments. ok is false where
+// it cannot.
 type keeper func(x *exec, e *callExpr, args []any) (v any, ok bool, err error)
 
 var keepers map[string]keeper
 
 func init() {
 	keepers = map[string]keeper{
-		"dict": carry, "list": carry, "tuple": carry, "ternary": keptTernary, "coalesce": keptCoalesce,
+		"dict": makeCarrier, "list": makeCarrier, "tuple": makeCarrier, "ternary": keptTernary, "coalesce": keptCoalesce,
 		"get": keptEntry, "index": keptEntry, "first": keptEnd, "last": keptEnd, "mustFirst": keptEnd, "mustLast": keptEnd,
 	}
 }
 
-// structured reports whether a value keeps a structure that no value is in.
-func structured(v any) bool {
+// isStructured reports whether a value keeps a structure that no value is in.
+func isStructured(v any) bool {
 	switch v.(type) {
 	case *fragment, *carrier:
 		return true
@@ -46,33 +46,33 @@ func structured(v any) bool {
 	return false
 }
 
-// keeps reports whether some argument has structure to keep, and none is sealed as
-// a whole: what is made of that one is sealed as well.
-func keeps(args []any) bool {
+// keepsStructure reports whether some argument has structure to keep, and none is sealed as a
+// whole: what is made of that one is sealed as well.
+func keepsStructure(args []any) bool {
 	found := false
 	for _, a := range args {
-		if structured(a) {
+		if isStructured(a) {
 			found = true
-		} else if _, secret := unseal(a); secret {
+		} else if _, secret := unsealValue(a); secret {
 			return false
 		}
 	}
 	return found
 }
 
-// carry makes a carrier.
-func carry(x *exec, e *callExpr, args []any) (any, bool, error) {
+// makeCarrier makes a carrier of the arguments of dict, list or tuple.
+func makeCarrier(x *exec, e *callExpr, args []any) (any, bool, error) {
 	c := &carrier{by: e.fn, depth: 1}
 	given := make([]any, len(args))
 	for i, a := range args {
 		if inner, is := a.(*carrier); is {
 			c.depth = max(c.depth, inner.depth+1)
 		}
-		if structured(a) && (e.fn.Name != "dict" || i%2 == 1) {
+		if isStructured(a) && (e.fn.Name != "dict" || i%2 == 1) {
 			continue // nothing, for now
 		}
 		var err error
-		if given[i], err = x.text(a); err != nil {
+		if given[i], err = x.toText(a); err != nil {
 			return nil, false, err
 		}
 	}
@@ -86,22 +86,22 @@ func carry(x *exec, e *callExpr, args []any) (any, bool, error) {
 	switch v := v.(type) {
 	case map[string]any:
 		for i := 1; i < len(args); i += 2 {
-			v[given[i-1].(string)] = or(given[i], args[i])
+			v[given[i-1].(string)] = structureOr(given[i], args[i])
 		}
 		c.value = v
 	case []any:
 		list := make([]any, len(v))
 		for i := range v {
-			list[i] = or(v[i], args[i])
+			list[i] = structureOr(v[i], args[i])
 		}
 		c.value = list
 	}
 	return c, true, x.chargeResult(e.fn.Name, given, c.value)
 }
 
-// or is the argument as it was given where it has structure, else its text.
-func or(text, given any) any {
-	if structured(given) {
+// structureOr returns an argument as it was given where it has structure, and otherwise its text.
+func structureOr(text, given any) any {
+	if isStructured(given) {
 		return given
 	}
 	return text
@@ -113,8 +113,8 @@ func (x *exec) textsOf(c *carrier) (any, error) {
 		var args []any
 		before := x.taint
 		x.taint = notSealed
-		err := c.each(func(key string, v any) error {
-			text, err := x.text(v)
+		err := c.eachEntry(func(key string, v any) error {
+			text, err := x.toText(v)
 			if c.by.Name == "dict" {
 				args = append(args, key)
 			}
@@ -133,12 +133,12 @@ func (x *exec) textsOf(c *carrier) (any, error) {
 			return nil, err
 		}
 	}
-	x.note(c.sealed)
+	x.noteSecret(c.sealed)
 	return c.texts, nil
 }
 
-// each calls f for each entry, in order.
-func (c *carrier) each(f func(key string, v any) error) error {
+// eachEntry calls f for each entry, in order.
+func (c *carrier) eachEntry(f func(key string, v any) error) error {
 	switch v := c.value.(type) {
 	case map[string]any:
 		for _, key := range sortedKeys(v) {
@@ -157,10 +157,10 @@ func (c *carrier) each(f func(key string, v any) error) error {
 }
 
 func keptTernary(x *exec, e *callExpr, args []any) (any, bool, error) {
-	if structured(args[2]) {
+	if isStructured(args[2]) {
 		return nil, false, nil
 	}
-	which, err := x.text(args[2])
+	which, err := x.toText(args[2])
 	if err != nil {
 		return nil, false, err
 	}
@@ -173,7 +173,7 @@ func keptTernary(x *exec, e *callExpr, args []any) (any, bool, error) {
 
 func keptCoalesce(x *exec, _ *callExpr, args []any) (any, bool, error) {
 	for _, a := range args {
-		if holds, err := x.truth(a); holds || err != nil {
+		if holds, err := x.isTrue(a); holds || err != nil {
 			return a, true, err
 		}
 	}
@@ -186,10 +186,10 @@ func keptEntry(x *exec, e *callExpr, args []any) (any, bool, error) {
 	for i, a := range args[1:] {
 		c, is := at.(*carrier)
 		if !is {
-			v, err := e.plainly(x, append([]any{at}, args[i+1:]...))
+			v, err := e.callPlainly(x, append([]any{at}, args[i+1:]...))
 			return v, true, err
 		}
-		key, err := x.text(a)
+		key, err := x.toText(a)
 		if err != nil {
 			return nil, false, err
 		}

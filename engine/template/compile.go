@@ -81,24 +81,24 @@ func Compile(in Input) (*Set, error) {
 		errs = append(errs, err)
 		parsed[i] = trees
 		if err != nil {
-			s.lose(in)
+			s.recordLost(in)
 		}
 	}
 	for i, in := range sources {
-		errs = append(errs, s.declare(in, parsed[i]))
+		errs = append(errs, s.declareNames(in, parsed[i]))
 	}
 	for i, in := range sources {
 		errs = append(errs, s.compileSource(in, parsed[i]))
 	}
-	errs = append(errs, s.connect(sources)...)
+	errs = append(errs, s.connectFiles(sources)...)
 	return s, errors.Join(errs...)
 }
 
 var defineAction = regexp.MustCompile(`\{\{-?\s*(?:define|block)\s+"([^"]*)"`)
 
-// lose remembers what a file that does not parse would have declared, so that
-// nobody is told that it is not there.
-func (s *Set) lose(in Source) {
+// recordLost records what a file that does not parse would have declared, so that nobody reports
+// that it is not there.
+func (s *Set) recordLost(in Source) {
 	s.lost["file "+in.Name] = true
 	for _, m := range defineAction.FindAllStringSubmatch(in.Text, -1) {
 		s.lost[m[1]] = true
@@ -124,7 +124,7 @@ func (s *Set) Defines() map[string]*parse.Tree {
 // parseSource parses one file; the tree of the file itself stands under "".
 func parseSource(in Source) (map[string]*parse.Tree, error) {
 	src := newSource(in)
-	if err := errors.Join(src.check(), src.checkNesting()); err != nil {
+	if err := errors.Join(src.checkCharacters(), src.checkNesting()); err != nil {
 		return nil, err
 	}
 	trees := map[string]*parse.Tree{}
@@ -150,27 +150,26 @@ func privateUse(r rune) bool { return r >= 0xE000 && r <= 0xF8FF }
 // people do not.
 func otherBreak(r rune) bool { return r == '\r' || r == 0x85 || r == 0x2028 || r == 0x2029 }
 
-// check refuses characters that would make a template something else than it
-// looks.
-func (src *source) check() error {
+// checkCharacters refuses characters that would make a template something else than it looks.
+func (src *source) checkCharacters() error {
 	for i, r := range src.text {
 		switch {
 		case privateUse(r):
-			return pos{src, i}.errorf("the template holds a private-use character (U+E000 to U+F8FF): write it as an escape in a quoted string")
+			return pos{src, i}.errorAt("the template holds a private-use character (U+E000 to U+F8FF): write it as an escape in a quoted string")
 		case otherBreak(r) && !strings.HasPrefix(src.text[i:], "\r\n"):
-			return pos{src, i}.errorf("the template holds the character %U, which YAML takes for the end of a line: write it as an escape in a quoted string", r)
+			return pos{src, i}.errorAt("the template holds the character %U, which YAML takes for the end of a line: write it as an escape in a quoted string", r)
 		case r == utf8.RuneError && !strings.HasPrefix(src.text[i:], string(utf8.RuneError)):
-			return pos{src, i}.errorf("the template is not valid UTF-8")
+			return pos{src, i}.errorAt("the template is not valid UTF-8")
 		case r < ' ' && r != '\n' && r != '\t' && r != '\r' || r == 0x7F:
-			return pos{src, i}.errorf("the template holds the control character %U: write it as an escape in a quoted string", r)
+			return pos{src, i}.errorAt("the template holds the control character %U: write it as an escape in a quoted string", r)
 		}
 	}
 	return nil
 }
 
-// declare enters the names of a file and its defines, so that calls can be
-// checked and compiled in any order.
-func (s *Set) declare(in Source, trees map[string]*parse.Tree) error {
+// declareNames enters the names of a file and its defines, so that calls can be checked and
+// compiled in any order.
+func (s *Set) declareNames(in Source, trees map[string]*parse.Tree) error {
 	src := newSource(in)
 	if trees == nil {
 		return nil
@@ -183,7 +182,7 @@ func (s *Set) declare(in Source, trees map[string]*parse.Tree) error {
 			continue
 		}
 		if other, taken := s.defines[name]; taken {
-			errs = append(errs, pos{src, int(trees[name].Root.Pos)}.errorf("the template %q is defined in %s already", name, other.src.file))
+			errs = append(errs, pos{src, int(trees[name].Root.Pos)}.errorAt("the template %q is defined in %s already", name, other.src.file))
 			continue
 		}
 		s.defines[name] = &routine{name: name, src: src}
@@ -203,7 +202,7 @@ func (s *Set) compileSource(in Source, trees map[string]*parse.Tree) error {
 			continue
 		}
 		c := &compiler{set: s, into: into, src: into.src, scope: []string{"$"}, made: map[string]bool{}}
-		into.body = c.list(trees[name].Root)
+		into.body = c.compileList(trees[name].Root)
 		into.slots = c.most
 		errs = append(errs, c.errs...)
 	}
@@ -225,7 +224,8 @@ type compiler struct {
 	made map[string]bool
 }
 
-func (c *compiler) at(n parse.Node) pos { return pos{c.src, Offset(n)} }
+// posOf returns the position of a node.
+func (c *compiler) posOf(n parse.Node) pos { return pos{c.src, Offset(n)} }
 
 // Offset is where a node of one of the set's parse trees begins in its file, in bytes. The
 // parser puts the node of several fields at the second one.
@@ -244,8 +244,9 @@ func Offset(n parse.Node) int {
 	return off
 }
 
-func (c *compiler) fail(n parse.Node, format string, args ...any) {
-	c.errs = append(c.errs, c.at(n).errorf(format, args...))
+// addError records an error at a node.
+func (c *compiler) addError(n parse.Node, format string, args ...any) {
+	c.errs = append(c.errs, c.posOf(n).errorAt(format, args...))
 }
 
 // declareVar puts a variable in scope and returns its slot.
@@ -255,8 +256,8 @@ func (c *compiler) declareVar(name string) int {
 	return len(c.scope) - 1
 }
 
-// slot finds a variable; the parser has checked that it exists.
-func (c *compiler) slot(name string) int {
+// slotOf finds a variable. The parser has checked that it exists.
+func (c *compiler) slotOf(name string) int {
 	for i := len(c.scope) - 1; i >= 0; i-- {
 		if c.scope[i] == name {
 			return i
@@ -265,8 +266,9 @@ func (c *compiler) slot(name string) int {
 	return 0
 }
 
-// scoped compiles with the variables declared inside forgotten afterwards.
-func (c *compiler) scoped(f func()) {
+// compileScope compiles a part of a template, and then forgets the variables that were declared in
+// it.
+func (c *compiler) compileScope(f func()) {
 	depth := len(c.scope)
 	f()
 	c.scope = c.scope[:depth]
@@ -284,14 +286,16 @@ func sortedKeys[V any](m map[string]V) []string {
 // Place is where a node of one of the set's parse trees stands.
 func (s *Set) Place(tree *parse.Tree, n parse.Node) Place {
 	if at := s.findPosition(tree, n); at.src != nil {
-		return at.place()
+		return at.toPlace()
 	}
 	return Place{File: tree.ParseName}
 }
 
 // Quote is the action {{ … }} that a node of one of the set's parse trees stands in, as
 // errors quote it.
-func (s *Set) Quote(tree *parse.Tree, n parse.Node) string { return s.findPosition(tree, n).quote() }
+func (s *Set) Quote(tree *parse.Tree, n parse.Node) string {
+	return s.findPosition(tree, n).quoteAction()
+}
 
 // findPosition returns the position of a node; it has no source if the tree is not the set's.
 func (s *Set) findPosition(tree *parse.Tree, n parse.Node) pos {

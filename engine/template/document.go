@@ -39,9 +39,9 @@ func nextSeparator(text []byte) int {
 	}
 }
 
-// documents yields the parts of a skeleton between lines of --- at column 0.
-// What stands after the dashes belongs to the part that follows.
-func (o *output) documents() iter.Seq[*output] {
+// splitDocuments yields the parts of a skeleton between lines of --- at column 0. What stands after
+// the dashes belongs to the part that follows.
+func (o *output) splitDocuments() iter.Seq[*output] {
 	return func(yield func(*output) bool) {
 		holes, marks, start := 0, 0, 0
 		for start <= len(o.buf) {
@@ -74,7 +74,7 @@ func (o *output) marksOf(from, to, first int) ([]mark, int) {
 	last := first
 	for i := first; i < len(o.marks) && o.marks[i].off < to; i++ {
 		m := o.marks[i]
-		marks = append(marks, mark{max(m.off-from, 0), m.origin(max(m.off, from)), m.whole})
+		marks = append(marks, mark{max(m.off-from, 0), m.originOf(max(m.off, from)), m.whole})
 		last = i
 	}
 	return marks, last
@@ -99,19 +99,19 @@ func countHoles(text []byte) int {
 // that is wrong.
 const mostErrors = 10
 
-// documents parses the skeletons of a file and puts the values in.
-func (s *Set) documents(ctx context.Context, file *routine, out *output) ([]*Document, error) {
+// fillDocuments parses the skeletons of a file and puts the values in.
+func (s *Set) fillDocuments(ctx context.Context, file *routine, out *output) ([]*Document, error) {
 	src := file.src
 	var docs []*Document
 	var errs []error
-	left := s.room()
-	for part := range out.documents() {
-		d, err := s.document(file, part, left)
+	left := s.newRoom()
+	for part := range out.splitDocuments() {
+		d, err := s.fillDocument(file, part, left)
 		if err == nil {
-			err = onTime(ctx, pos{src, 0})
+			err = checkDeadline(ctx, pos{src, 0})
 		}
 		if err == nil && len(docs) >= s.limits.Documents && d != nil {
-			err = pos{src, 0}.errorf("the file renders more than %d documents: %w", s.limits.Documents, ErrBudget)
+			err = pos{src, 0}.errorAt("the file renders more than %d documents: %w", s.limits.Documents, ErrBudget)
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -126,18 +126,18 @@ func (s *Set) documents(ctx context.Context, file *routine, out *output) ([]*Doc
 	return docs, errors.Join(errs...)
 }
 
-// document is one document, or nil if nothing is in it.
-func (s *Set) document(file *routine, out *output, left *room) (*Document, error) {
+// fillDocument returns one document, or nil if nothing is in it.
+func (s *Set) fillDocument(file *routine, out *output, left *room) (*Document, error) {
 	src := file.src
 	root, err := s.shapes.parse(out.buf)
 	if err != nil {
-		return nil, out.explain(src, err)
+		return nil, out.locateError(src, err)
 	}
 	f := newFiller(src, out, left)
-	f.network = root.says("kind", "NetworkPolicy")
+	f.network = root.hasField("kind", "NetworkPolicy")
 	f.role = root.isRole()
-	f.secret = root.says("kind", "Secret") && root.says("apiVersion", "v1") && isChildFile(file.name)
-	v, err := f.fill(root, "")
+	f.secret = root.hasField("kind", "Secret") && root.hasField("apiVersion", "v1") && isChildFile(file.name)
+	v, err := f.fillNode(root, "")
 	if err != nil {
 		return nil, err
 	}
@@ -146,53 +146,53 @@ func (s *Set) document(file *routine, out *output, left *room) (*Document, error
 	}
 	object, ok := v.(map[string]any)
 	if !ok {
-		return nil, f.errorf(root, "the document is %s, not a map of fields", describe(v))
+		return nil, f.errorAt(root, "the document is %s, not a map of fields", describeType(v))
 	}
 	return &Document{Object: object, out: out, root: root, src: src}, nil
 }
 
-// value parses one skeleton, of any type, and puts the values in.
-func (s *Set) value(at pos, out *output) (any, error) {
+// fillValue parses one skeleton, of any type, and puts the values in.
+func (s *Set) fillValue(at pos, out *output) (any, error) {
 	root, err := s.shapes.parse(out.buf)
 	if err != nil {
-		return nil, out.explain(at.src, err)
+		return nil, out.locateError(at.src, err)
 	}
-	f := newFiller(at.src, out, s.room())
+	f := newFiller(at.src, out, s.newRoom())
 	f.open = true // the caller seals the result
-	v, err := f.fill(root, "")
+	v, err := f.fillNode(root, "")
 	if _, gone := v.(absent); gone {
 		return nil, err
 	}
 	return v, err
 }
 
-// explain gives a shape's error its place in the template.
-func (o *output) explain(src *source, err error) error {
+// locateError gives the error of a shape its place in the template.
+func (o *output) locateError(src *source, err error) error {
 	var bad *shapeError
 	if !errors.As(err, &bad) {
 		return err
 	}
-	at := o.origin(src, bad.line, bad.column)
+	at := o.originOf(src, bad.line, bad.column)
 	if at.src == nil {
 		return err
 	}
 	lines := strings.Split(at.src.text, "\n")
-	place := at.place()
-	return &Error{Place: place, Quote: shortened(strings.TrimSpace(lines[place.Line-1])), Err: bad.err}
+	place := at.toPlace()
+	return &Error{Place: place, Quote: shortenQuote(strings.TrimSpace(lines[place.Line-1])), Err: bad.err}
 }
 
-// origin is the template position of a line and column of the skeleton as it
-// was parsed, that is with its holes numbered.
-func (o *output) origin(src *source, line, column int) pos {
-	at := locate(o.marks, o.offset(line, column))
+// originOf returns the position in the template of a line and column of the skeleton as it was
+// parsed, that is with its holes numbered.
+func (o *output) originOf(src *source, line, column int) pos {
+	at := locateOffset(o.marks, o.offsetOf(line, column))
 	if at.src == nil {
 		at.src = src
 	}
 	return at
 }
 
-// offset is the byte offset of such a line and column.
-func (o *output) offset(line, column int) int {
+// offsetOf returns the byte offset of such a line and column.
+func (o *output) offsetOf(line, column int) int {
 	text, off := string(o.buf), 0
 	for ; line > 1; line-- {
 		next := strings.IndexByte(text[off:], '\n')
@@ -218,7 +218,7 @@ func columnOffset(line string, column, first int) int {
 		}
 		seen++
 		if isHole(r) {
-			seen += len(itoa(first)) + 1
+			seen += len(formatInt(first)) + 1
 			first++
 		}
 	}
@@ -229,11 +229,11 @@ func columnOffset(line string, column, first int) int {
 // together of others.
 func (n *node) isRole() bool {
 	aggregated := slices.ContainsFunc(n.entries, func(e entry) bool { return !e.merge && e.key.value == "aggregationRule" })
-	return (n.says("kind", "Role") || n.says("kind", "ClusterRole")) && n.says("apiVersion", "rbac.authorization.k8s.io/v1") && !aggregated
+	return (n.hasField("kind", "Role") || n.hasField("kind", "ClusterRole")) && n.hasField("apiVersion", "rbac.authorization.k8s.io/v1") && !aggregated
 }
 
-// says reports whether the document has this field, both literal.
-func (n *node) says(key, value string) bool {
+// hasField reports whether the document has this field with this value, both literal.
+func (n *node) hasField(key, value string) bool {
 	for _, e := range n.entries {
 		if !e.merge && e.key.value == key {
 			return e.value.value == value

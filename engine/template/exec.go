@@ -55,30 +55,30 @@ type exec struct {
 	tracer Tracer
 }
 
-// call runs a routine with its own variables; `$` and `.` are its argument.
-func (x *exec) call(at pos, r *routine, arg any) error {
+// callRoutine runs a routine with its own variables. Both `$` and `.` are its argument.
+func (x *exec) callRoutine(at pos, r *routine, arg any) error {
 	if x.depth++; x.depth > x.set.limits.Depth {
-		return at.errorf("templates call each other more than %d deep: %w", x.set.limits.Depth, ErrBudget)
+		return at.errorAt("templates call each other more than %d deep: %w", x.set.limits.Depth, ErrBudget)
 	}
-	if err := x.step(at); err != nil {
+	if err := x.takeStep(at); err != nil {
 		return err
 	}
 	vars, dot := x.vars, x.dot
 	x.vars, x.dot = make([]any, max(r.slots, 1)), arg
 	x.vars[0] = arg
-	err := r.follow(x, at)
+	err := r.runBody(x, at)
 	x.vars, x.dot = vars, dot
 	x.depth--
 	return err
 }
 
-// follow runs the body, and tells the tracer if there is one.
-func (r *routine) follow(x *exec, at pos) error {
+// runBody runs the body, and tells the tracer if there is one.
+func (r *routine) runBody(x *exec, at pos) error {
 	if x.tracer == nil {
 		_, err := r.body.run(x)
 		return err
 	}
-	leave := x.tracer.EnterCall(at.place())
+	leave := x.tracer.EnterCall(at.toPlace())
 	_, err := r.body.run(x)
 	if err == nil {
 		leave()
@@ -86,39 +86,41 @@ func (r *routine) follow(x *exec, at pos) error {
 	return err
 }
 
-// enter sets dot; the returned function sets it back.
-func (x *exec) enter(dot any) func() {
+// setDot sets dot. The returned function sets it back.
+func (x *exec) setDot(dot any) func() {
 	before := x.dot
 	x.dot = dot
 	return func() { x.dot = before }
 }
 
-// value evaluates an expression as one step.
-func (x *exec) value(at pos, e expr) (any, error) {
-	if err := x.step(at); err != nil {
+// evalStep evaluates an expression as one step.
+func (x *exec) evalStep(at pos, e expr) (any, error) {
+	if err := x.takeStep(at); err != nil {
 		return nil, err
 	}
 	v, err := e.eval(x)
-	return v, at.wrap(err)
+	return v, at.wrapError(err)
 }
 
-func (x *exec) args(at pos, exprs []expr) ([]any, error) {
-	if err := x.step(at); err != nil {
+// evalArgs evaluates the arguments of a function as one step.
+func (x *exec) evalArgs(at pos, exprs []expr) ([]any, error) {
+	if err := x.takeStep(at); err != nil {
 		return nil, err
 	}
 	args := make([]any, len(exprs))
 	for i, e := range exprs {
 		v, err := e.eval(x)
 		if err != nil {
-			return nil, at.wrap(err)
+			return nil, at.wrapError(err)
 		}
 		args[i] = v
 	}
 	return args, nil
 }
 
-// truth is text/template's: nil, false, 0 and what is empty are false.
-func (x *exec) truth(v any) (bool, error) {
+// isTrue reports whether a value is true, as text/template defines it: nil, false, 0 and what is
+// empty are false.
+func (x *exec) isTrue(v any) (bool, error) {
 	if f, ok := v.(*fragment); ok && len(f.holes) == 1 && len(f.text) == holeSize {
 		switch f.holes[0].value.(type) {
 		case map[string]any, []any:
@@ -128,7 +130,7 @@ func (x *exec) truth(v any) (bool, error) {
 	if _, is := v.(*carrier); is {
 		return true, nil // there is at least the fragment
 	}
-	plain, err := x.plain(v)
+	plain, err := x.toPlain(v)
 	switch v := plain.(type) {
 	case nil:
 		return false, err
@@ -148,8 +150,8 @@ func (x *exec) truth(v any) (bool, error) {
 	return true, nil
 }
 
-// describe names the type of a value as an author knows it.
-func describe(v any) string {
+// describeType names the type of a value as an author knows it.
+func describeType(v any) string {
 	switch v.(type) {
 	case nil:
 		return "nothing"

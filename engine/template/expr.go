@@ -51,35 +51,37 @@ type logicExpr struct {
 	args []expr
 }
 
-func (c *compiler) pipe(p *parse.PipeNode) expr {
+// compilePipe compiles a pipeline.
+func (c *compiler) compilePipe(p *parse.PipeNode) expr {
 	var value expr
 	for i, cmd := range p.Cmds {
 		c.piped = nil
 		if i == 1 {
 			c.piped = p.Cmds[0]
 		}
-		value = c.command(cmd, value)
+		value = c.compileCommand(cmd, value)
 	}
 	return value
 }
 
-// command compiles one command; piped, if any, becomes its last argument.
-func (c *compiler) command(cmd *parse.CommandNode, piped expr) expr {
+// compileCommand compiles one command. piped, if any, becomes its last argument.
+func (c *compiler) compileCommand(cmd *parse.CommandNode, piped expr) expr {
 	first := cmd.Args[0]
 	if fn, ok := first.(*parse.IdentifierNode); ok {
-		return c.invoke(fn, cmd.Args[1:], piped)
+		return c.compileCall(fn, cmd.Args[1:], piped)
 	}
 	if len(cmd.Args) > 1 || piped != nil {
 		if c.readsHelm(first) {
 			return constant{}
 		}
-		c.fail(first, "%s is not a function and takes no arguments", first)
+		c.addError(first, "%s is not a function and takes no arguments", first)
 		return constant{}
 	}
-	return c.operand(first)
+	return c.compileOperand(first)
 }
 
-func (c *compiler) operand(node parse.Node) expr {
+// compileOperand compiles an operand.
+func (c *compiler) compileOperand(node parse.Node) expr {
 	switch n := node.(type) {
 	case *parse.DotNode:
 		return dotExpr{}
@@ -90,76 +92,80 @@ func (c *compiler) operand(node parse.Node) expr {
 	case *parse.StringNode:
 		return constant{n.Text}
 	case *parse.NumberNode:
-		return c.number(n)
+		return c.compileNumber(n)
 	case *parse.FieldNode:
-		return c.chain(n, dotExpr{}, n.Ident)
+		return c.compileChain(n, dotExpr{}, n.Ident)
 	case *parse.VariableNode:
-		return c.chain(n, varExpr{c.slot(n.Ident[0])}, n.Ident[1:])
+		return c.compileChain(n, varExpr{c.slotOf(n.Ident[0])}, n.Ident[1:])
 	case *parse.ChainNode:
-		return c.chain(n, c.operand(n.Node), n.Field)
+		return c.compileChain(n, c.compileOperand(n.Node), n.Field)
 	case *parse.PipeNode:
-		return c.pipe(n)
+		return c.compilePipe(n)
 	case *parse.IdentifierNode:
-		return c.invoke(n, nil, nil)
+		return c.compileCall(n, nil, nil)
 	}
-	c.fail(node, "%s cannot stand here", node)
+	c.addError(node, "%s cannot stand here", node)
 	return constant{}
 }
 
-func (c *compiler) chain(n parse.Node, from expr, fields []string) expr {
+// compileChain compiles the fields that are read of an expression.
+func (c *compiler) compileChain(n parse.Node, from expr, fields []string) expr {
 	if len(fields) == 0 {
 		return from
 	}
 	c.readsHelm(n)
-	return &chainExpr{at: c.at(n), from: from, fields: fields}
+	return &chainExpr{at: c.posOf(n), from: from, fields: fields}
 }
 
-func (c *compiler) number(n *parse.NumberNode) expr {
+// compileNumber compiles a number.
+func (c *compiler) compileNumber(n *parse.NumberNode) expr {
 	switch {
 	case n.IsInt:
 		return constant{n.Int64}
 	case n.IsFloat && !math.IsInf(n.Float64, 0) && !n.IsUint:
 		return constant{n.Float64}
 	}
-	c.fail(n, "the number %s is too large", n.Text)
+	c.addError(n, "the number %s is too large", n.Text)
 	return constant{}
 }
 
-func (c *compiler) invoke(n *parse.IdentifierNode, args []parse.Node, piped expr) expr {
+// compileCall compiles the call of a function.
+func (c *compiler) compileCall(n *parse.IdentifierNode, args []parse.Node, piped expr) expr {
 	compiled := make([]expr, 0, len(args)+1)
 	for _, a := range args {
-		compiled = append(compiled, c.operand(a))
+		compiled = append(compiled, c.compileOperand(a))
 	}
 	if piped != nil {
 		compiled = append(compiled, piped)
 	}
 	if n.Ident == "and" || n.Ident == "or" {
 		if len(compiled) == 0 {
-			c.fail(n, "%s needs at least one argument", n.Ident)
+			c.addError(n, "%s needs at least one argument", n.Ident)
 		}
-		return &logicExpr{at: c.at(n), or: n.Ident == "or", args: compiled}
+		return &logicExpr{at: c.posOf(n), or: n.Ident == "or", args: compiled}
 	}
-	sp, pure := c.function(n)
+	sp, pure := c.resolveFunction(n)
 	switch {
 	case sp.call != nil:
-		c.arity(n, len(compiled), sp.min, sp.max)
+		c.checkArity(n, len(compiled), sp.min, sp.max)
 		if sp.check != nil {
 			sp.check(c, n, args)
 		}
-		return &specialExpr{at: c.at(n), name: n.Ident, fn: sp, args: compiled}
+		return &specialExpr{at: c.posOf(n), name: n.Ident, fn: sp, args: compiled}
 	case pure != nil:
-		c.arity(n, len(compiled), pure.Min, pure.Max)
-		return &callExpr{at: c.at(n), fn: pure, args: compiled, keep: keepers[n.Ident]}
+		c.checkArity(n, len(compiled), pure.Min, pure.Max)
+		return &callExpr{at: c.posOf(n), fn: pure, args: compiled, keep: keepers[n.Ident]}
 	}
 	return constant{}
 }
 
-func (c *compiler) arity(n *parse.IdentifierNode, got, least, most int) {
+// checkArity checks the number of arguments.
+func (c *compiler) checkArity(n *parse.IdentifierNode, got, least, most int) {
 	if got < least {
-		c.fail(n, "%s needs at least %d arguments and has %d", n.Ident, least, got)
+		c.addError(n, "%s needs at least %d arguments and has %d", n.Ident, least, got)
 	}
 	if most >= 0 && got > most {
-		c.fail(n, "%s takes at most %d arguments and has %d", n.Ident, most, got)
+		c.addError(n, "%s takes at most %d arguments and has %d", n.Ident, most, got)
 	}
 }
 
@@ -179,21 +185,21 @@ func (e *chainExpr) eval(x *exec) (any, error) {
 				continue
 			}
 		}
-		plain, err := x.plain(v)
+		plain, err := x.toPlain(v)
 		if err != nil {
-			return nil, e.at.wrap(err)
+			return nil, e.at.wrapError(err)
 		}
 		switch m := plain.(type) {
 		case nil:
 			return nil, nil
 		case map[string]any:
 			if s, ok := v.(*sealed); ok {
-				v = s.field(name)
+				v = s.fieldOf(name)
 			} else {
 				v = m[name]
 			}
 		default:
-			return nil, e.at.errorf("%s has no field %s", describe(m), name)
+			return nil, e.at.errorAt("%s has no field %s", describeType(m), name)
 		}
 	}
 	return v, nil
@@ -203,39 +209,39 @@ func (e *logicExpr) eval(x *exec) (any, error) {
 	var v any
 	for _, a := range e.args {
 		var err error
-		if v, err = x.value(e.at, a); err != nil {
+		if v, err = x.evalStep(e.at, a); err != nil {
 			return nil, err
 		}
-		holds, err := x.truth(v)
+		holds, err := x.isTrue(v)
 		if err != nil || holds == e.or {
-			return v, e.at.wrap(err)
+			return v, e.at.wrapError(err)
 		}
 	}
 	return v, nil
 }
 
 func (e *callExpr) eval(x *exec) (any, error) {
-	args, err := x.args(e.at, e.args)
+	args, err := x.evalArgs(e.at, e.args)
 	if err != nil {
 		return nil, err
 	}
-	if e.keep != nil && keeps(args) {
+	if e.keep != nil && keepsStructure(args) {
 		if v, kept, err := e.keep(x, e, args); kept || err != nil {
-			return v, e.at.wrap(err)
+			return v, e.at.wrapError(err)
 		}
 	}
-	v, err := e.plainly(x, args)
-	return v, e.at.wrap(err)
+	v, err := e.callPlainly(x, args)
+	return v, e.at.wrapError(err)
 }
 
-// plainly calls the function with values.
-func (e *callExpr) plainly(x *exec, given []any) (any, error) {
+// callPlainly calls the function with values.
+func (e *callExpr) callPlainly(x *exec, given []any) (any, error) {
 	before := x.taint
 	x.taint = notSealed
 	args := make([]any, len(given))
 	var err error
 	for i := range given {
-		if args[i], err = x.text(given[i]); err != nil {
+		if args[i], err = x.toText(given[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -251,7 +257,7 @@ func (e *callExpr) plainly(x *exec, given []any) (any, error) {
 }
 
 func (e *specialExpr) eval(x *exec) (any, error) {
-	args, err := x.args(e.at, e.args)
+	args, err := x.evalArgs(e.at, e.args)
 	if err != nil {
 		return nil, err
 	}
@@ -259,8 +265,8 @@ func (e *specialExpr) eval(x *exec) (any, error) {
 	x.taint = notSealed
 	v, err := e.fn.call(x, e.at, args)
 	if x.taint != notSealed {
-		v = seal(v, sealedText)
+		v = sealValue(v, sealedText)
 	}
 	x.taint = before
-	return v, e.at.wrap(err)
+	return v, e.at.wrapError(err)
 }

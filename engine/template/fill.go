@@ -34,12 +34,14 @@ type room struct {
 	bytes int // of texts, each counted as often as it is printed, and of maps
 }
 
-func (s *Set) room() *room {
+// newRoom returns what all documents of a file may take.
+func (s *Set) newRoom() *room {
 	lim := s.limits.Functions
 	return &room{lim: lim, nodes: lim.Nodes, bytes: s.limits.Made * 3 / 4}
 }
 
-func (r *room) take(nodes, bytes int) error {
+// takeRoom takes nodes and bytes. It is an error if there are not so many left.
+func (r *room) takeRoom(nodes, bytes int) error {
 	if r.nodes -= nodes; r.nodes < 0 {
 		return fmt.Errorf("the documents have more than %d nodes: %w", r.lim.Nodes, ErrBudget)
 	}
@@ -53,8 +55,8 @@ func newFiller(src *source, out *output, left *room) *filler {
 	return &filler{src: src, out: out, holes: out.holes, left: left}
 }
 
-// at tells where a line and column of the skeleton come from.
-func (f *filler) at(line, column int) pos { return f.out.origin(f.src, line, column) }
+// posAt returns the position in the template that a line and column of the skeleton come from.
+func (f *filler) posAt(line, column int) pos { return f.out.originOf(f.src, line, column) }
 
 // An origin is a node of the skeleton, or else a position in the template. To
 // find the position of a node takes time, so only errors do.
@@ -63,9 +65,10 @@ type origin struct {
 	at   pos
 }
 
-func (f *filler) pos(o origin) pos {
+// posOf returns the position of an origin.
+func (f *filler) posOf(o origin) pos {
 	if o.node != nil {
-		return f.at(o.node.line, o.node.column)
+		return f.posAt(o.node.line, o.node.column)
 	}
 	return o.at
 }
@@ -88,13 +91,13 @@ var widens = map[string]bool{
 
 var peers = map[string]bool{"from": true, "to": true, "ports": true}
 
-// under is the guard of what stands below key.
-func (f *filler) under(k keep, n *node, key string) keep {
+// keepUnder returns the guard of what stands below key.
+func (f *filler) keepUnder(k keep, n *node, key string) keep {
 	if k != "" {
 		return k
 	}
 	if Widens(key, f.network) {
-		return keep(shown(n, key))
+		return keep(keyForError(n, key))
 	}
 	return ""
 }
@@ -107,20 +110,21 @@ func Widens(key string, network bool) bool {
 	return widens[key] || selects || network && peers[key]
 }
 
-func (f *filler) errorf(n *node, format string, args ...any) error {
-	return f.at(n.line, n.column).errorf(format, args...)
+// errorAt returns an error at a node.
+func (f *filler) errorAt(n *node, format string, args ...any) error {
+	return f.posAt(n.line, n.column).errorAt(format, args...)
 }
 
-// fill returns the value of a node, or absent.
-func (f *filler) fill(n *node, k keep) (any, error) {
+// fillNode returns the value of a node, or absent.
+func (f *filler) fillNode(n *node, k keep) (any, error) {
 	size := 0
 	if s, ok := n.value.(string); ok {
 		size = len(s)
 	} else if len(n.entries) > 0 {
 		size = mapBytes
 	}
-	if err := f.left.take(1, size); err != nil {
-		return nil, f.errorf(n, "%w", err)
+	if err := f.left.takeRoom(1, size); err != nil {
+		return nil, f.errorAt(n, "%w", err)
 	}
 	switch n.kind {
 	case constNode:
@@ -128,40 +132,41 @@ func (f *filler) fill(n *node, k keep) (any, error) {
 	case emptyNode:
 		return absent{origin{node: n}}, nil
 	case holeNode:
-		return f.whole(f.holes[n.hole], k)
+		return f.fillWhole(f.holes[n.hole], k)
 	case textNode:
-		return f.text(n)
+		return f.fillText(n)
 	case listNode:
-		return f.list(n, k)
+		return f.fillList(n, k)
 	}
-	return f.mapping(n, k)
+	return f.fillMap(n, k)
 }
 
-func (f *filler) list(n *node, k keep) (any, error) {
+// fillList fills a list.
+func (f *filler) fillList(n *node, k keep) (any, error) {
 	out := make([]any, 0, len(n.items))
 	for _, item := range n.items {
 		if item.kind == holeNode && item.block == 'l' {
-			v, err := f.whole(f.holes[item.hole], k)
+			v, err := f.fillWhole(f.holes[item.hole], k)
 			if err != nil {
 				return nil, err
 			}
 			out = append(out, v.([]any)...)
 			continue
 		}
-		v, err := f.fill(item, k)
+		v, err := f.fillNode(item, k)
 		if err != nil {
 			return nil, err
 		}
 		if gone, ok := v.(absent); ok {
-			return nil, f.pos(gone.why).errorf("an item of a list is nil: leave the item out with `if`")
+			return nil, f.posOf(gone.why).errorAt("an item of a list is nil: leave the item out with `if`")
 		}
 		out = append(out, v)
 	}
 	return out, nil
 }
 
-// mapping fills a map; a map that lost all its keys is absent itself.
-func (f *filler) mapping(n *node, k keep) (any, error) {
+// fillMap fills a map. A map that lost all its keys is absent itself.
+func (f *filler) fillMap(n *node, k keep) (any, error) {
 	out := make(map[string]any, len(n.entries))
 	var from map[string]origin // where each key was written; only made where two can be one
 	if n.madeKeys() {
@@ -172,16 +177,16 @@ func (f *filler) mapping(n *node, k keep) (any, error) {
 	for _, e := range n.entries {
 		if e.merge {
 			merged = true
-			if err := f.merge(out, from, e, k); err != nil {
+			if err := f.mergeMap(out, from, e, k); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		key, err := f.key(e.key)
+		key, err := f.fillKey(e.key)
 		if err != nil {
 			return nil, err
 		}
-		v, err := f.entry(e, key, k)
+		v, err := f.fillEntry(e, key, k)
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +195,7 @@ func (f *filler) mapping(n *node, k keep) (any, error) {
 			continue
 		}
 		if first, twice := from[key]; twice {
-			return nil, f.errorf(e.key, "%s stands twice in one map: here and at %s", shown(e.key, key), f.pos(first).place())
+			return nil, f.errorAt(e.key, "%s stands twice in one map: here and at %s", keyForError(e.key, key), f.posOf(first).toPlace())
 		}
 		if out[key] = v; from != nil {
 			from[key] = origin{node: e.key}
@@ -213,15 +218,15 @@ func (n *node) madeKeys() bool {
 	return false
 }
 
-// entry fills the value of an entry and refuses what may not be left out.
-func (f *filler) entry(e entry, key string, k keep) (any, error) {
+// fillEntry fills the value of an entry and refuses what may not be left out.
+func (f *filler) fillEntry(e entry, key string, k keep) (any, error) {
 	if api.Reserved(key) && e.value.kind != constNode {
-		return nil, f.errorf(e.value, "the value of %s must be literal text", key)
+		return nil, f.errorAt(e.value, "the value of %s must be literal text", key)
 	}
-	inside := f.under(k, e.key, key)
+	inside := f.keepUnder(k, e.key, key)
 	before := f.open
-	f.open = before || f.secret && e.opens(key)
-	v, err := f.fill(e.value, inside)
+	f.open = before || f.secret && e.maySeal(key)
+	v, err := f.fillNode(e.value, inside)
 	f.open = before
 	if err != nil {
 		return nil, err
@@ -230,25 +235,26 @@ func (f *filler) entry(e entry, key string, k keep) (any, error) {
 		return []any{}, nil
 	}
 	if gone, ok := v.(absent); ok && inside != "" && k == "" {
-		return nil, f.pos(gone.why).errorf("%s is nil, and an absent %[1]s would select or allow more: "+giveOrLeave, string(inside))
+		return nil, f.posOf(gone.why).errorAt("%s is nil, and an absent %[1]s would select or allow more: "+giveOrLeave, string(inside))
 	}
 	if gone, ok := v.(absent); ok && inside != "" {
-		return nil, f.pos(gone.why).errorf("%s is nil, and without it %s would select or allow more: "+giveOrLeave, shown(e.key, key),
+		return nil, f.posOf(gone.why).errorAt("%s is nil, and without it %s would select or allow more: "+giveOrLeave, keyForError(e.key, key),
 			string(inside))
 	}
 	return v, nil
 }
 
-func (f *filler) key(n *node) (string, error) {
+// fillKey returns the text of a key.
+func (f *filler) fillKey(n *node) (string, error) {
 	if n.kind == constNode {
-		return n.value.(string), f.left.take(0, len(n.value.(string)))
+		return n.value.(string), f.left.takeRoom(0, len(n.value.(string)))
 	}
 	for _, p := range n.parts {
 		if p.hole >= 0 && f.holes[p.hole].sealed {
-			return "", f.holes[p.hole].at.errorf("a key was read from a Secret: keys are shown in messages")
+			return "", f.holes[p.hole].at.errorAt("a key was read from a Secret: keys are shown in messages")
 		}
 	}
-	key, err := f.text(n)
+	key, err := f.fillText(n)
 	if n.bare {
 		if q, ok := f.holes[n.parts[0].hole].value.(quoted); ok {
 			key = q.text
@@ -258,37 +264,37 @@ func (f *filler) key(n *node) (string, error) {
 	case err != nil:
 		return "", err
 	case key == "":
-		return "", f.errorf(n, "a key is an empty text")
+		return "", f.errorAt(n, "a key is an empty text")
 	case api.Reserved(key):
-		return "", f.errorf(n, reservedKey, api.Domain)
+		return "", f.errorAt(n, reservedKey, api.Domain)
 	}
 	return key, nil
 }
 
 const reservedKey = "a key of %s comes out of a value: such keys count only as literal text of the template"
 
-// shown is a key as an error may show it: never what came out of a value.
-func shown(n *node, key string) string {
+// keyForError returns a key as an error may show it: never what came out of a value.
+func keyForError(n *node, key string) string {
 	if n.kind == constNode {
 		return key
 	}
 	return "a key made of a value"
 }
 
-// merge adds the entries of a printed map beside the author's own.
-func (f *filler) merge(out map[string]any, from map[string]origin, e entry, k keep) error {
+// mergeMap adds the entries of a printed map beside the author's own.
+func (f *filler) mergeMap(out map[string]any, from map[string]origin, e entry, k keep) error {
 	h := f.holes[e.key.hole]
-	v, err := f.whole(h, k)
+	v, err := f.fillWhole(h, k)
 	if err != nil {
 		return err
 	}
 	for _, key := range sortedKeys(v.(map[string]any)) {
 		if first, twice := from[key]; twice {
 			if first.node != nil && first.node.kind == constNode {
-				return h.at.errorf("the key %s stands there already: it was written at %s: leave one out with omit, or put both together with merge",
-					key, f.pos(first).place())
+				return h.at.errorAt("the key %s stands there already: it was written at %s: leave one out with omit, or put both together with merge",
+					key, f.posOf(first).toPlace())
 			}
-			return h.at.errorf("a key of this map stands there already: it was written at %s", f.pos(first).place())
+			return h.at.errorAt("a key of this map stands there already: it was written at %s", f.posOf(first).toPlace())
 		}
 		out[key], from[key] = v.(map[string]any)[key], origin{at: h.at}
 	}

@@ -12,10 +12,9 @@ type need struct {
 	at   pos
 }
 
-// connect finds what the folder asks for, in the order of the files and then
-// of the defines that they reach, and the files that render each other in a
-// circle.
-func (s *Set) connect(sources []Source) []error {
+// connectFiles finds what the folder asks for, in the order of the files and then of the defines
+// that they reach, and the files that render each other in a circle.
+func (s *Set) connectFiles(sources []Source) []error {
 	reached := map[*routine]bool{}
 	needs := map[string][]need{}
 	for _, in := range sources {
@@ -24,7 +23,7 @@ func (s *Set) connect(sources []Source) []error {
 			continue
 		}
 		mine := map[*routine]bool{}
-		s.reach(r, mine)
+		s.addReached(r, mine)
 		maps.Copy(reached, mine)
 		for _, called := range s.inOrder(sources, mine) {
 			needs[in.Name] = append(needs[in.Name], called.needs...)
@@ -48,7 +47,7 @@ func (s *Set) connect(sources []Source) []error {
 			}
 		}
 	}
-	return circles(needs)
+	return findCircles(needs)
 }
 
 // AsksOf lists what a file asks, itself, by the defines that it calls and by the
@@ -64,7 +63,7 @@ func (s *Set) AsksOf(file string) []Ask {
 		}
 		seen[next.name] = true
 		mine := map[*routine]bool{}
-		s.reach(next, mine)
+		s.addReached(next, mine)
 		for r := range mine {
 			all = append(all, r.asks...)
 			for _, n := range r.needs {
@@ -79,7 +78,7 @@ func (s *Set) AsksOf(file string) []Ask {
 func (s *Set) CallsOf(file string) []string {
 	mine := map[*routine]bool{}
 	if r := s.files[file]; r != nil {
-		s.reach(r, mine)
+		s.addReached(r, mine)
 	}
 	var all []string
 	for r := range mine {
@@ -90,18 +89,18 @@ func (s *Set) CallsOf(file string) []string {
 	return all
 }
 
-// reach adds a routine and all that it calls.
-func (s *Set) reach(r *routine, to map[*routine]bool) {
+// addReached adds a routine and all that it calls.
+func (s *Set) addReached(r *routine, to map[*routine]bool) {
 	if to[r] {
 		return
 	}
 	to[r] = true
 	for _, called := range r.calls {
-		s.reach(called, to)
+		s.addReached(called, to)
 	}
 	if r.callsAny {
 		for _, called := range s.defines {
-			s.reach(called, to)
+			s.addReached(called, to)
 		}
 	}
 }
@@ -123,8 +122,8 @@ func (s *Set) inOrder(sources []Source, some map[*routine]bool) []*routine {
 	return all
 }
 
-// circles refuses files that render each other: none of them could be first.
-func circles(needs map[string][]need) []error {
+// findCircles refuses files that render each other: none of them could be first.
+func findCircles(needs map[string][]need) []error {
 	var errs []error
 	done := map[string]bool{}
 	var follow func(name string, path []string)
@@ -133,7 +132,7 @@ func circles(needs map[string][]need) []error {
 		for _, n := range needs[name] {
 			if i := slices.Index(path, n.file); i >= 0 {
 				circle := strings.Join(append(path[i:len(path):len(path)], n.file), " → ")
-				errs = append(errs, n.at.errorf("files render each other in a circle: %s", circle))
+				errs = append(errs, n.at.errorAt("files render each other in a circle: %s", circle))
 			} else if !done[n.file] {
 				follow(n.file, path)
 			}

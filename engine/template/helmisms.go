@@ -13,7 +13,7 @@ var changers = []string{"set", "unset", "merge", "mustMerge", "mergeOverwrite", 
 func (c *compiler) checkLost(p *parse.PipeNode) {
 	fn, ok := p.Cmds[len(p.Cmds)-1].Args[0].(*parse.IdentifierNode)
 	if ok && p.Decl[0].Ident[0] == "$_" && slices.Contains(changers, fn.Ident) {
-		c.fail(fn, "%s returns a changed copy, which is lost here: keep it, as in {{ $map = %s $map … }}", fn.Ident, fn.Ident)
+		c.addError(fn, "%s returns a changed copy, which is lost here: keep it, as in {{ $map = %s $map … }}", fn.Ident, fn.Ident)
 	}
 }
 
@@ -24,6 +24,6 @@ func checkBlanks(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 		return
 	}
 	if _, ok := args[0].(*parse.NumberNode); !ok {
-		c.fail(fn, "the number of blanks must be written out: %s 4", fn.Ident)
+		c.addError(fn, "the number of blanks must be written out: %s 4", fn.Ident)
 	}
 }

@@ -15,11 +15,11 @@ func trimSuffix(x *exec, at pos, args []any) (any, error) {
 		case *encoded:
 			return v, nil
 		case *fragment:
-			return v.trimmed("\n"), nil
+			return v.withoutEnds("\n"), nil
 		}
 	}
 	for i, a := range args {
-		text, err := x.text(a)
+		text, err := x.toText(a)
 		if err != nil {
 			return nil, err
 		}
@@ -28,18 +28,19 @@ func trimSuffix(x *exec, at pos, args []any) (any, error) {
 	return funcs.Table()["trimSuffix"].Call(args, x.set.limits.Functions)
 }
 
-func trim(x *exec, _ pos, args []any) (any, error) {
+// trimBlanks implements the function trim.
+func trimBlanks(x *exec, _ pos, args []any) (any, error) {
 	switch v := args[0].(type) {
 	case *fragment:
-		return v.trimmed(" \t\r\n"), nil
+		return v.withoutEnds(" \t\r\n"), nil
 	case *encoded:
 		if text, ok := v.value.(string); ok && v.form == asText {
-			x.note(v.sealed)
-			return x.counted(strings.TrimSpace(text), nil)
+			x.noteSecret(v.sealed)
+			return x.chargeText(strings.TrimSpace(text), nil)
 		}
 		return &encoded{value: v.value, form: v.form, blanks: -1, sealed: v.sealed}, nil
 	}
-	text, err := x.text(args[0])
+	text, err := x.toText(args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +60,11 @@ func indentWith(name string) func(*exec, pos, []any) (any, error) {
 		case nil:
 			return nil, nil
 		case *fragment:
-			return v.lay(x, int(n), name == "nindent")
+			return v.indentLines(x, int(n), name == "nindent")
 		case *encoded:
 			return &encoded{v.value, v.form, int(n) + max(v.blanks, 0), name == "nindent" || v.newline, v.sealed}, nil
 		}
-		plain, err := x.text(args[1])
+		plain, err := x.toText(args[1])
 		if err != nil {
 			return nil, err
 		}
@@ -71,24 +72,24 @@ func indentWith(name string) func(*exec, pos, []any) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &encoded{value: text, form: asText, blanks: int(n), newline: name == "nindent"}, x.charge(len(text))
+		return &encoded{value: text, form: asText, blanks: int(n), newline: name == "nindent"}, x.chargeBytes(len(text))
 	}
 }
 
-// lay gives every line of the fragment its place.
-func (f *fragment) lay(x *exec, n int, newline bool) (any, error) {
+// indentLines gives every line of the fragment its place.
+func (f *fragment) indentLines(x *exec, n int, newline bool) (any, error) {
 	size := len(f.text) + n*(1+strings.Count(f.text, "\n"))
 	if most := x.set.limits.Output; size > most {
 		return nil, fmt.Errorf("the text would be longer than %d bytes: %w", most, ErrBudget)
 	}
-	if err := x.charge(size + holeBytes*len(f.marks)); err != nil {
+	if err := x.chargeBytes(size + holeBytes*len(f.marks)); err != nil {
 		return nil, err
 	}
 	first := strings.Repeat(" ", n)
 	if newline {
 		first = "\n" + first
 	}
-	out := f.indented(first, n)
+	out := f.withIndent(first, n)
 	out.laid = true
 	return out, nil
 }

@@ -46,7 +46,7 @@ func growingSet(tb testing.TB, text string) *Set {
 	return set
 }
 
-func itemsOf(n int) map[string]any {
+func manyItems(n int) map[string]any {
 	list := make([]any, n)
 	for i := range list {
 		list[i] = map[string]any{"name": fmt.Sprintf("n%d", i)}
@@ -77,16 +77,16 @@ func TestLinear(t *testing.T) {
 // reads while it writes.
 func work(t *testing.T, text string, n int) (made uint64, looked int) {
 	t.Helper()
-	set, dot := growingSet(t, text), itemsOf(n)
+	set, dot := growingSet(t, text), manyItems(n)
 	file := set.files["x"]
 	x := &exec{ctx: context.Background(), set: set, world: still{}, out: newOutput(len(file.src.text))}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := x.call(pos{file.src, 0}, file, dot); err != nil {
+	if err := x.callRoutine(pos{file.src, 0}, file, dot); err != nil {
 		t.Fatal(err)
 	}
 	out := x.out
-	if _, err := set.documents(x.ctx, file, out); err != nil {
+	if _, err := set.fillDocuments(x.ctx, file, out); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
@@ -100,7 +100,7 @@ func BenchmarkLinear(b *testing.B) {
 			var took [2]time.Duration
 			for b.Loop() {
 				for i, n := range []int{1500, 6000} {
-					set, dot := growingSet(b, growing[name]), itemsOf(n)
+					set, dot := growingSet(b, growing[name]), manyItems(n)
 					began := time.Now()
 					if _, err := set.Execute(context.Background(), "x", dot, still{}); err != nil {
 						b.Fatal(err)

@@ -15,28 +15,27 @@ type mark struct {
 	whole bool
 }
 
-// origin is the position that the character at off comes from; off is not
-// before the mark.
-func (m mark) origin(off int) pos {
+// originOf returns the position that the character at off comes from. off is not before the mark.
+func (m mark) originOf(off int) pos {
 	if !m.whole {
 		m.at.off += off - m.off
 	}
 	return m.at
 }
 
-// locate finds the position that the text at off comes from: that of the last
-// mark at or before it.
-func locate(marks []mark, off int) pos {
+// locateOffset finds the position that the text at off comes from: that of the last mark at or
+// before it.
+func locateOffset(marks []mark, off int) pos {
 	i := sort.Search(len(marks), func(i int) bool { return marks[i].off > off })
 	if i == 0 {
 		return pos{}
 	}
-	return marks[i-1].origin(off)
+	return marks[i-1].originOf(off)
 }
 
-// indented puts first before the first line and n blanks before every other
-// line that is not empty.
-func (f *fragment) indented(first string, n int) *fragment {
+// withIndent puts first before the first line and n blanks before every other line that is not
+// empty.
+func (f *fragment) withIndent(first string, n int) *fragment {
 	blanks := strings.Repeat(" ", n)
 	out := &fragment{holes: f.holes, laid: f.laid, sealed: f.sealed}
 	var b strings.Builder
@@ -52,7 +51,7 @@ func (f *fragment) indented(first string, n int) *fragment {
 		b.WriteString(lead)
 		shift := b.Len() - off
 		if next > 0 && lead != "" { // the line goes on from before
-			out.marks = append(out.marks, mark{b.Len(), f.marks[next-1].origin(off), f.marks[next-1].whole})
+			out.marks = append(out.marks, mark{b.Len(), f.marks[next-1].originOf(off), f.marks[next-1].whole})
 		}
 		for ; next < len(f.marks) && f.marks[next].off < off+len(line); next++ {
 			m := f.marks[next]
@@ -68,8 +67,8 @@ func (f *fragment) indented(first string, n int) *fragment {
 	return out
 }
 
-// trimmed cuts the characters of cutset off both ends.
-func (f *fragment) trimmed(cutset string) *fragment {
+// withoutEnds cuts the characters of cutset off both ends.
+func (f *fragment) withoutEnds(cutset string) *fragment {
 	left := len(f.text) - len(strings.TrimLeft(f.text, cutset))
 	out := &fragment{text: strings.Trim(f.text, cutset), holes: f.holes, laid: f.laid, sealed: f.sealed}
 	for _, m := range f.marks {

@@ -24,12 +24,12 @@ func yamlError(text string, err error) error {
 	}
 	column := 1
 	if line <= len(lines) {
-		column = blanks(lines[line-1]) + 1
+		column = countBlanks(lines[line-1]) + 1
 	}
 	return &shapeError{line, column, errors.New(message)}
 }
 
-// A misfit is a likely cause of a YAML error. Line and column count from 1.
+// A mismatch is a likely cause of a YAML error. Line and column count from 1.
 type mismatch struct {
 	line, column int
 	advice       string
@@ -48,11 +48,11 @@ func findMismatch(lines []string, from int) mismatch {
 	var flow flowScan
 	open, value := []int{0}, false
 	for i, line := range lines {
-		if s.line([]byte(line)) {
+		if s.readLine([]byte(line)) {
 			continue
 		}
 		bare := strings.TrimLeft(line, " ")
-		inside := flow.open()
+		inside := flow.isOpen()
 		if strings.HasPrefix(bare, "\t") && !inside {
 			return mismatch{i + 1, 1, adviceTabs}
 		}
@@ -64,8 +64,8 @@ func findMismatch(lines []string, from int) mismatch {
 				open, value = []int{0}, false
 				continue
 			}
-			if advice := sameIndent(&open, bare, blanks(line), value); advice != "" && i+1 >= from {
-				return mismatch{i + 1, blanks(line) + 1, advice}
+			if advice := sameIndent(&open, bare, countBlanks(line), value); advice != "" && i+1 >= from {
+				return mismatch{i + 1, countBlanks(line) + 1, advice}
 			}
 			value = hasValue(bare)
 		}
@@ -73,7 +73,7 @@ func findMismatch(lines []string, from int) mismatch {
 			return junk
 		}
 	}
-	return flow.unclosed()
+	return flow.findUnclosed()
 }
 
 // sameIndent says what is wrong with the indentation of a line, and keeps the
@@ -116,7 +116,8 @@ func hasValue(bare string) bool {
 	return rest != "" && rest[0] != '#' && rest[0] != '|' && rest[0] != '>' && rest[0] != '&' && rest[0] != '!'
 }
 
-func blanks(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+// countBlanks returns how many blanks a line begins with.
+func countBlanks(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // A flowScan follows brackets and quotes over lines.
 type flowScan struct {
@@ -129,7 +130,8 @@ type flowMark struct {
 	line, column int
 }
 
-func (f *flowScan) open() bool { return len(f.stack) > 0 || f.quote.sign != 0 }
+// isOpen reports whether a bracket or a quote is open.
+func (f *flowScan) isOpen() bool { return len(f.stack) > 0 || f.quote.sign != 0 }
 
 // read goes through a line; it returns what surely is wrong in it.
 func (f *flowScan) read(line string, number int) mismatch {
@@ -176,8 +178,8 @@ func (f *flowScan) read(line string, number int) mismatch {
 	return mismatch{}
 }
 
-// unclosed is what is open at the end.
-func (f *flowScan) unclosed() mismatch {
+// findUnclosed returns what is open at the end.
+func (f *flowScan) findUnclosed() mismatch {
 	if q := f.quote; q.sign != 0 {
 		return mismatch{q.line, q.column, "close the " + string(q.sign)}
 	}

@@ -13,7 +13,7 @@ import (
 func (d *Document) MadeOf(name string, path ...string) bool {
 	n := d.root
 	for _, step := range path {
-		if n = n.below(step); n == nil {
+		if n = n.valueOf(step); n == nil {
 			return false
 		}
 	}
@@ -21,9 +21,9 @@ func (d *Document) MadeOf(name string, path ...string) bool {
 	case constNode:
 		return true
 	case holeNode:
-		return d.out.holes[n.hole].says(name)
+		return d.out.holes[n.hole].isNameOf(name)
 	case textNode:
-		return !slices.ContainsFunc(n.parts, func(p part) bool { return p.hole >= 0 && !d.out.holes[p.hole].says(name) })
+		return !slices.ContainsFunc(n.parts, func(p part) bool { return p.hole >= 0 && !d.out.holes[p.hole].isNameOf(name) })
 	}
 	return false
 }
@@ -32,15 +32,15 @@ func (d *Document) MadeOf(name string, path ...string) bool {
 // suffix.
 var callsChildName = regexp.MustCompile(`^\{\{-? ?childName \S+ "([^"\\]*)" ?-?\}\}$`)
 
-// says reports whether what was printed is the name, or what childName makes of it.
-func (h hole) says(name string) bool {
+// isNameOf reports whether what was printed is the name, or what childName makes of it.
+func (h hole) isNameOf(name string) bool {
 	if h.value == name {
 		return true
 	}
-	m := callsChildName.FindStringSubmatch(h.at.action())
+	m := callsChildName.FindStringSubmatch(h.at.actionAround())
 	if m == nil {
 		return false
 	}
-	made, err := call(funcs.DefaultLimits, "childName", name, m[1])
+	made, err := callText(funcs.DefaultLimits, "childName", name, m[1])
 	return err == nil && h.value == made
 }

@@ -34,16 +34,16 @@ func (src *source) checkNesting() error {
 			at = len(text) - len(after)
 			continue
 		}
-		after := n.action(strings.TrimLeft(rest, " \t\r\n"))
+		after := n.readAction(strings.TrimLeft(rest, " \t\r\n"))
 		if n.depth > nested || n.brackets > nested {
-			return pos{src, at}.wrap(fmt.Errorf("this is nested more than %d deep: %w", nested, ErrBudget))
+			return pos{src, at}.wrapError(fmt.Errorf("this is nested more than %d deep: %w", nested, ErrBudget))
 		}
 		at = len(text) - len(after)
 	}
 }
 
-// action takes up one action and returns the text behind it.
-func (n *nest) action(text string) string {
+// readAction reads one action and returns the text behind it.
+func (n *nest) readAction(text string) string {
 	word := text[:len(text)-len(strings.TrimLeft(text, "abcdefghijklmnopqrstuvwxyz"))]
 	switch word {
 	case "if", "with", "range", "define", "block":
@@ -61,11 +61,11 @@ func (n *nest) action(text string) string {
 			n.open = n.open[:last]
 		}
 	}
-	return n.inside(text)
+	return n.readBrackets(text)
 }
 
-// inside counts the parentheses of an action and returns the text behind it.
-func (n *nest) inside(text string) string {
+// readBrackets counts the parentheses of an action and returns the text behind it.
+func (n *nest) readBrackets(text string) string {
 	n.brackets = 0
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {

@@ -24,7 +24,7 @@ func (src *source) checkPipes() error {
 		}
 		inside := anyText.ReplaceAllStringFunc(src.text[m[2]:m[3]], func(s string) string { return strings.Repeat("q", len(s)) })
 		if at := dangling.FindStringIndex(inside); at != nil {
-			return pos{src, m[2] + at[0]}.errorf("this | has nothing behind it: name the function that takes the value, or leave the | out")
+			return pos{src, m[2] + at[0]}.errorAt("this | has nothing behind it: name the function that takes the value, or leave the | out")
 		}
 	}
 	return nil

@@ -95,8 +95,8 @@ type pos struct {
 	off int
 }
 
-// place converts a byte offset to line and column.
-func (p pos) place() Place {
+// toPlace converts a byte offset to line and column.
+func (p pos) toPlace() Place {
 	if p.src == nil {
 		return Place{}
 	}
@@ -109,17 +109,17 @@ func (p pos) place() Place {
 // longestQuote bounds how much of the author's text an error quotes.
 const longestQuote = 80
 
-// quote returns the action {{ … }} around the position, shortened.
-func (p pos) quote() string {
-	quoted := p.action()
-	if short := shortened(quoted); short != quoted {
+// quoteAction returns the action {{ … }} around the position, shortened.
+func (p pos) quoteAction() string {
+	quoted := p.actionAround()
+	if short := shortenQuote(quoted); short != quoted {
 		return short + "}}"
 	}
 	return quoted
 }
 
-// action returns the action {{ … }} around the position on one line.
-func (p pos) action() string {
+// actionAround returns the action {{ … }} around the position on one line.
+func (p pos) actionAround() string {
 	if p.src == nil {
 		return ""
 	}
@@ -135,8 +135,8 @@ func (p pos) action() string {
 	return strings.Join(strings.Fields(text[start:start+end+2]), " ")
 }
 
-// shortened cuts the author's text to what an error quotes of it.
-func shortened(text string) string {
+// shortenQuote cuts the author's text to what an error quotes of it.
+func shortenQuote(text string) string {
 	if len(text) <= longestQuote {
 		return text
 	}
@@ -146,8 +146,8 @@ func shortened(text string) string {
 	return text
 }
 
-// wrap gives err a place, unless it has one already.
-func (p pos) wrap(err error) error {
+// wrapError gives err a place, unless it has one already.
+func (p pos) wrapError(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -155,9 +155,10 @@ func (p pos) wrap(err error) error {
 	if errors.As(err, &placed) {
 		return err
 	}
-	return &Error{Place: p.place(), Quote: p.quote(), Err: err}
+	return &Error{Place: p.toPlace(), Quote: p.quoteAction(), Err: err}
 }
 
-func (p pos) errorf(format string, args ...any) error {
-	return p.wrap(fmt.Errorf(format, args...))
+// errorAt returns an error at the position.
+func (p pos) errorAt(format string, args ...any) error {
+	return p.wrapError(fmt.Errorf(format, args...))
 }

@@ -62,16 +62,17 @@ func newOutput(text int) *output {
 // linePrefix is what stands on the current line so far.
 func (o *output) linePrefix() []byte { return o.buf[o.line:] }
 
-// emit writes the author's own text.
-func (x *exec) emit(at pos, text string) error {
+// writeText writes the author's own text.
+func (x *exec) writeText(at pos, text string) error {
 	x.recordPassage()
 	x.out.marks = append(x.out.marks, mark{off: len(x.out.buf), at: at})
 	return x.write(at, text)
 }
 
+// write appends to the skeleton. It is an error if it becomes too long.
 func (x *exec) write(at pos, text string) error {
 	if x.spent += len(text); x.spent > x.set.limits.Output {
-		return at.errorf("the template prints more than %d bytes: %w", x.set.limits.Output, ErrBudget)
+		return at.errorAt("the template prints more than %d bytes: %w", x.set.limits.Output, ErrBudget)
 	}
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
 		x.out.line = len(x.out.buf) + i + 1
@@ -80,36 +81,37 @@ func (x *exec) write(at pos, text string) error {
 	return nil
 }
 
-// print prints a value: a hole, unless it is the author's own text.
-func (x *exec) print(at pos, v any) error {
+// printValue prints a value: a hole, unless it is the author's own text.
+func (x *exec) printValue(at pos, v any) error {
 	x.recordPassage()
 	switch p := v.(type) {
 	case *fragment:
-		return x.splice(at, p)
+		return x.printFragment(at, p)
 	case *encoded:
 		return x.printEncoded(at, p)
 	case *carrier:
 		before := x.taint
 		x.taint = notSealed
-		whole, err := x.text(p)
+		whole, err := x.toText(p)
 		if x.taint != notSealed {
-			whole = seal(whole, sealedText)
+			whole = sealValue(whole, sealedText)
 		}
 		if x.taint = before; err != nil {
-			return at.wrap(err)
+			return at.wrapError(err)
 		}
 		v = whole
 	}
-	return x.hole(at, holeValue, v)
+	return x.printHole(at, holeValue, v)
 }
 
-func (x *exec) hole(at pos, kind string, v any) error {
+// printHole prints a hole.
+func (x *exec) printHole(at pos, kind string, v any) error {
 	x.out.marks = append(x.out.marks, mark{off: len(x.out.buf), at: at, whole: true})
-	v, secret := unseal(v)
+	v, secret := unsealValue(v)
 	x.out.holes = append(x.out.holes, hole{v, at, secret})
 	x.out.sealed = x.out.sealed || secret
-	if err := x.charge(holeBytes); err != nil {
-		return at.wrap(err)
+	if err := x.chargeBytes(holeBytes); err != nil {
+		return at.wrapError(err)
 	}
 	return x.write(at, kind)
 }
@@ -127,19 +129,20 @@ func (x *exec) printEncoded(at pos, e *encoded) error {
 		}
 	}
 	if e.blanks < 0 && len(bytes.TrimLeft(x.out.linePrefix(), " ")) > 0 {
-		return x.hole(at, holeValue, e)
+		return x.printHole(at, holeValue, e)
 	}
 	if err := x.write(at, strings.Repeat(" ", max(e.blanks, 0))); err != nil {
 		return err
 	}
 	bare := &encoded{value: e.value, form: e.form, blanks: -1, sealed: e.sealed}
 	if !yaml {
-		return x.hole(at, holeValue, bare)
+		return x.printHole(at, holeValue, bare)
 	}
-	return x.entries(at, bare)
+	return x.printEntries(at, bare)
 }
 
-func (x *exec) entries(at pos, e *encoded) error {
+// printEntries prints a value of toYaml: the entries of a map, the items of a list, or a scalar.
+func (x *exec) printEntries(at pos, e *encoded) error {
 	kind := holeValue
 	switch v := e.value.(type) {
 	case map[string]any:
@@ -147,37 +150,37 @@ func (x *exec) entries(at pos, e *encoded) error {
 	case []any:
 		kind = holeList
 	case Standin:
-		kind = v.hole()
+		kind = v.holeKind()
 	}
 	if err := x.write(at, holeLead(kind)); err != nil {
 		return err
 	}
-	if err := x.hole(at, kind, e); err != nil {
+	if err := x.printHole(at, kind, e); err != nil {
 		return err
 	}
 	return x.write(at, holeTail(kind))
 }
 
-// splice prints a fragment as the author's own text. One of several lines, or
-// of one entry or item, that nobody indented goes below its key, or keeps the
-// line's blanks; in a comment it stays one. Entries that begin with a line break
-// right behind other text, as {{- include … }} stands, begin a line.
-func (x *exec) splice(at pos, f *fragment) error {
+// printFragment prints a fragment as the author's own text. One of several lines, or of one entry
+// or item, that nobody indented goes below its key, or keeps the line's blanks. In a comment it
+// stays one. Entries that begin with a line break right behind other text, as {{- include … }}
+// stands, begin a line.
+func (x *exec) printFragment(at pos, f *fragment) error {
 	prefix := x.out.linePrefix()
 	if len(prefix) == 0 || f.laid {
-		return x.append(at, f)
+		return x.appendFragment(at, f)
 	}
 	begins := strings.HasPrefix(f.text, "\n") && !bytes.HasSuffix(prefix, []byte(" "))
 	whole := f
-	f = f.trimmed("\n")
+	f = f.withoutEnds("\n")
 	if x.out.inComment() && strings.Contains(f.text, "\n") {
 		return nil
 	}
 	if begins && !x.out.inQuotes() && x.isStructure(f) {
-		return x.append(at, whole)
+		return x.appendFragment(at, whole)
 	}
 	if !strings.Contains(f.text, "\n") && !x.belongsBelow(prefix, f) {
-		return x.append(at, f)
+		return x.appendFragment(at, f)
 	}
 	bare := bytes.TrimLeft(prefix, " -")
 	width := len(prefix) - len(bare)
@@ -186,7 +189,7 @@ func (x *exec) splice(at pos, f *fragment) error {
 		return x.appendIndented(at, f, "", width)
 	case behindColon(prefix):
 		if inFlow(prefix) && strings.IndexByte("{[\"'", f.text[0]) < 0 && !x.out.inBlock() {
-			return at.errorf("an include of several lines cannot stand within { } or [ ]: write the map around it in block style, one key a line")
+			return at.errorAt("an include of several lines cannot stand within { } or [ ]: write the map around it in block style, one key a line")
 		}
 		if err := x.write(at, "\n"); err != nil {
 			return err
@@ -224,20 +227,21 @@ func behindColon(prefix []byte) bool {
 
 func (x *exec) appendIndented(at pos, f *fragment, first string, n int) error {
 	if size := len(f.text) + n*(1+strings.Count(f.text, "\n")); size+x.spent > x.set.limits.Output {
-		return at.errorf("the template prints more than %d bytes: %w", x.set.limits.Output, ErrBudget)
+		return at.errorAt("the template prints more than %d bytes: %w", x.set.limits.Output, ErrBudget)
 	}
-	return x.append(at, f.indented(first, n))
+	return x.appendFragment(at, f.withIndent(first, n))
 }
 
-func (x *exec) append(at pos, f *fragment) error {
+// appendFragment appends a fragment as it is.
+func (x *exec) appendFragment(at pos, f *fragment) error {
 	base := len(x.out.buf)
 	for _, m := range f.marks {
 		x.out.marks = append(x.out.marks, mark{m.off + base, m.at, m.whole})
 	}
 	x.out.holes = append(x.out.holes, f.holes...)
 	x.out.sealed = x.out.sealed || f.sealed
-	if err := x.charge(holeBytes * len(f.marks)); err != nil {
-		return at.wrap(err)
+	if err := x.chargeBytes(holeBytes * len(f.marks)); err != nil {
+		return at.wrapError(err)
 	}
 	return x.write(at, f.text)
 }

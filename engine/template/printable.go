@@ -47,89 +47,90 @@ type quoted struct {
 // errNothing is the error about nil where a text is needed.
 var errNothing = errors.New("the value is nil (an absent field): give it a default, or leave the text out with `if`")
 
-// text returns v, or the text of v if it is printable and keeps what it is. It
-// takes note of seals.
-func (x *exec) text(v any) (any, error) {
+// toText returns v, or the text of v if it is printable and keeps what it is. It takes note of
+// seals.
+func (x *exec) toText(v any) (any, error) {
 	switch p := v.(type) {
 	case *sealed:
 		x.taint = max(x.taint, p.as)
 		return p.value, nil
 	case *fragment:
-		x.note(p.sealed)
-		return x.counted(p.resolve(x.set.limits.Functions))
+		x.noteSecret(p.sealed)
+		return x.chargeText(p.resolveText(x.set.limits.Functions))
 	case *carrier:
 		return x.textsOf(p)
 	case *encoded:
-		x.note(p.sealed)
-		return x.counted(p.encode(x.set.limits.Functions))
+		x.noteSecret(p.sealed)
+		return x.chargeText(p.encodeText(x.set.limits.Functions))
 	case quoted:
-		x.note(p.sealed)
-		return x.counted(p.marked(), nil)
+		x.noteSecret(p.sealed)
+		return x.chargeText(p.withMarks(), nil)
 	}
 	return v, nil
 }
 
-// note takes note of a text with a sealed part.
-func (x *exec) note(secret bool) {
+// noteSecret takes note of a text with a sealed part.
+func (x *exec) noteSecret(secret bool) {
 	if secret {
 		x.taint = sealedText
 	}
 }
 
-// counted charges a text that was made.
-func (x *exec) counted(text string, err error) (any, error) {
+// chargeText charges a text that was made.
+func (x *exec) chargeText(text string, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return text, x.charge(len(text))
+	return text, x.chargeBytes(len(text))
 }
 
-func (q quoted) marked() string {
+// withMarks returns the string in its marks.
+func (q quoted) withMarks() string {
 	if q.mark == "'" {
 		return "'" + q.text + "'"
 	}
 	return strconv.Quote(q.text)
 }
 
-// encode is the text of toYaml or toJson.
-func (e *encoded) encode(lim funcs.Limits) (string, error) {
+// encodeText returns the text of toYaml or toJson.
+func (e *encoded) encodeText(lim funcs.Limits) (string, error) {
 	if e.value == nil && strings.Contains(strings.ToLower(e.form), "yaml") {
 		return "", nil
 	}
-	s, err := e.unlaid(lim)
+	s, err := e.encodeUnindented(lim)
 	if err != nil {
 		return "", err
 	}
 	if e.blanks >= 0 {
 		name := map[bool]string{true: "nindent", false: "indent"}[e.newline]
-		return call(lim, name, int64(e.blanks), s)
+		return callText(lim, name, int64(e.blanks), s)
 	}
 	return s, nil
 }
 
-// unlaid is the text without its indentation.
-func (e *encoded) unlaid(lim funcs.Limits) (string, error) {
+// encodeUnindented returns the text without its indentation.
+func (e *encoded) encodeUnindented(lim funcs.Limits) (string, error) {
 	if e.form == asText {
 		return e.value.(string), nil
 	}
-	return call(lim, e.form, e.value)
+	return callText(lim, e.form, e.value)
 }
 
-// call calls a pure function that returns a text.
-func call(lim funcs.Limits, name string, args ...any) (string, error) {
+// callText calls a pure function that returns a text.
+func callText(lim funcs.Limits, name string, args ...any) (string, error) {
 	v, err := funcs.Table()[name].Call(args, lim)
 	if err != nil {
 		return "", err
 	}
 	s, ok := v.(string)
 	if !ok {
-		return "", fmt.Errorf("%s gives %s, not a text", name, describe(v))
+		return "", fmt.Errorf("%s gives %s, not a text", name, describeType(v))
 	}
 	return s, nil
 }
 
-// resolve puts the values into the fragment's text.
-func (f *fragment) resolve(lim funcs.Limits) (string, error) {
+// resolveText puts the values into the fragment's text.
+func (f *fragment) resolveText(lim funcs.Limits) (string, error) {
 	var b strings.Builder
 	rest := f.text
 	for _, h := range f.holes {
@@ -137,7 +138,7 @@ func (f *fragment) resolve(lim funcs.Limits) (string, error) {
 		r := rest[i : i+holeSize]
 		s, err := textOf(h.value, lim)
 		if err != nil && (f.text != r || !errors.Is(err, errNothing)) { // a lone nil is an empty text
-			return "", h.at.wrap(err)
+			return "", h.at.wrapError(err)
 		}
 		b.WriteString(strings.TrimSuffix(rest[:i], holeLead(r)))
 		b.WriteString(s)
@@ -165,11 +166,11 @@ func textOf(v any, lim funcs.Limits) (string, error) {
 	case float64:
 		return formatFloat(v), nil
 	case quoted:
-		return v.marked(), nil
+		return v.withMarks(), nil
 	case *encoded:
-		return v.encode(lim)
+		return v.encodeText(lim)
 	}
-	return "", fmt.Errorf("the value is %s and cannot be part of a text: print it as a whole value, or use toYaml or toJson", describe(v))
+	return "", fmt.Errorf("the value is %s and cannot be part of a text: print it as a whole value, or use toYaml or toJson", describeType(v))
 }
 
 // formatFloat writes a float as JSON does.

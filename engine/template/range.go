@@ -9,60 +9,60 @@ type rangeStmt struct {
 	body, none block
 }
 
-func (c *compiler) rangeOver(n *parse.BranchNode) stmt {
-	s := &rangeStmt{at: c.at(n.Pipe), key: -1, value: -1}
-	c.scoped(func() {
-		s.over = c.pipe(n.Pipe)
+// compileRange compiles a range.
+func (c *compiler) compileRange(n *parse.BranchNode) stmt {
+	s := &rangeStmt{at: c.posOf(n.Pipe), key: -1, value: -1}
+	c.compileScope(func() {
+		s.over = c.compilePipe(n.Pipe)
 		switch len(n.Pipe.Decl) {
 		case 1:
-			s.value = c.target(n.Pipe, 0)
+			s.value = c.targetSlot(n.Pipe, 0)
 		case 2:
-			s.key = c.target(n.Pipe, 0)
-			s.value = c.target(n.Pipe, 1)
+			s.key = c.targetSlot(n.Pipe, 0)
+			s.value = c.targetSlot(n.Pipe, 1)
 		}
-		c.scoped(func() { s.body = c.list(n.List) })
-		c.scoped(func() { s.none = c.list(n.ElseList) })
+		c.compileScope(func() { s.body = c.compileList(n.List) })
+		c.compileScope(func() { s.none = c.compileList(n.ElseList) })
 	})
 	return s
 }
 
 func (s *rangeStmt) run(x *exec) (signal, error) {
-	over, err := x.value(s.at, s.over)
+	over, err := x.evalStep(s.at, s.over)
 	if err != nil {
 		return goOn, err
 	}
 	var plain any
 	if c, is := over.(*carrier); is {
 		plain = c.value
-	} else if plain, err = x.plain(over); err != nil {
-		return goOn, s.at.wrap(err)
+	} else if plain, err = x.toPlain(over); err != nil {
+		return goOn, s.at.wrapError(err)
 	}
-	n, item := items(plain)
+	n, item := itemsOf(plain)
 	switch {
 	case item == nil && plain != nil:
-		return goOn, s.at.errorf("range needs a list, a map or a whole number, not %s", describe(plain))
+		return goOn, s.at.errorAt("range needs a list, a map or a whole number, not %s", describeType(plain))
 	}
 	if secret, ok := over.(*sealed); ok {
 		if _, number := plain.(int64); number {
-			return goOn, s.at.errorf("range over a number that was read from a Secret would show the number")
+			return goOn, s.at.errorAt("range over a number that was read from a Secret would show the number")
 		}
 		open := item
-		item = func(i int) (any, any) { return secret.entry(open(i)) }
+		item = func(i int) (any, any) { return secret.entryOf(open(i)) }
 	}
 	if x.tracer == nil {
-		return s.each(x, n, item)
+		return s.runItems(x, n, item)
 	}
-	leave := x.tracer.EnterBranch(s.at.place(), n > 0, describeAnswer(over), n)
-	sig, err := s.each(x, n, item)
+	leave := x.tracer.EnterBranch(s.at.toPlace(), n > 0, describeAnswer(over), n)
+	sig, err := s.runItems(x, n, item)
 	if err == nil {
 		leave()
 	}
 	return sig, err
 }
 
-// items gives the number of a value's items and what gives each; nil if the
-// value has none.
-func items(v any) (n int, item func(int) (key, value any)) {
+// itemsOf returns the number of a value's items and what gives each, or nil if the value has none.
+func itemsOf(v any) (n int, item func(int) (key, value any)) {
 	switch v := v.(type) {
 	case int64:
 		return int(max(v, 0)), func(i int) (any, any) { return int64(i), int64(i) }
@@ -75,15 +75,15 @@ func items(v any) (n int, item func(int) (key, value any)) {
 	return 0, nil
 }
 
-// each runs the body n times; one iteration is one step of the budget.
-func (s *rangeStmt) each(x *exec, n int, item func(int) (key, value any)) (signal, error) {
+// runItems runs the body n times. One iteration is one step of the budget.
+func (s *rangeStmt) runItems(x *exec, n int, item func(int) (key, value any)) (signal, error) {
 	if n == 0 {
 		return s.none.run(x)
 	}
 	dot := x.dot
 	defer func() { x.dot = dot }()
 	for i := range n {
-		if err := x.step(s.at); err != nil {
+		if err := x.takeStep(s.at); err != nil {
 			return goOn, err
 		}
 		if x.tracer != nil {

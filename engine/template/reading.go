@@ -10,11 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-func hasAPI(x *exec, _ pos, args []any) (any, error) {
+// callHasAPI implements the function hasAPI.
+func callHasAPI(x *exec, _ pos, args []any) (any, error) {
 	return x.world.HasAPI(args[0].(string), args[1].(string))
 }
 
-func child(x *exec, _ pos, args []any) (any, error) {
+// callChild implements the function child.
+func callChild(x *exec, _ pos, args []any) (any, error) {
 	all, err := x.world.Children(args[0].(string))
 	if err != nil || len(all) == 0 {
 		return nil, err
@@ -22,7 +24,8 @@ func child(x *exec, _ pos, args []any) (any, error) {
 	return sealObject(all[0]), nil
 }
 
-func children(x *exec, _ pos, args []any) (any, error) {
+// callChildren implements the function children.
+func callChildren(x *exec, _ pos, args []any) (any, error) {
 	all, err := x.world.Children(args[0].(string))
 	if all == nil {
 		all = []any{}
@@ -30,9 +33,10 @@ func children(x *exec, _ pos, args []any) (any, error) {
 	return sealObjects(all), err
 }
 
-func await(x *exec, _ pos, args []any) (any, error) {
+// callAwait implements the function await.
+func callAwait(x *exec, _ pos, args []any) (any, error) {
 	name := args[0].(string)
-	out := x.others.outcome(x.ctx, name)
+	out := x.others.outcomeOf(x.ctx, name)
 	var wait *Wait
 	if errors.As(out.err, &wait) {
 		return nil, &Wait{name + ": it waits itself"}
@@ -61,9 +65,9 @@ func copyDocuments(docs []*Document) []*Document {
 	return all
 }
 
-// lookup reads one object; nil if there is none.
-func lookup(x *exec, _ pos, args []any) (any, error) {
-	what, err := x.object(args[0], args[1], args[2])
+// callLookup reads one object, or nil if there is none.
+func callLookup(x *exec, _ pos, args []any) (any, error) {
+	what, err := x.objectOf(args[0], args[1], args[2])
 	if err != nil {
 		return nil, err
 	}
@@ -88,11 +92,11 @@ func selectObjects(x *exec, _ pos, args []any) (any, error) {
 	if len(args) > 3 {
 		namespace = args[3]
 	}
-	what, err := x.object(args[0], args[1], namespace)
+	what, err := x.objectOf(args[0], args[1], namespace)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := x.question(args[2])
+	plain, err := x.unsealedArg(args[2])
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +111,8 @@ func selectObjects(x *exec, _ pos, args []any) (any, error) {
 	return sealObjects(found), err
 }
 
-// object is what a read is about; without a namespace that of the resource.
-func (x *exec) object(apiVersion, kind, namespace any) (Object, error) {
+// objectOf returns what a read is about. Without a namespace it is that of the resource.
+func (x *exec) objectOf(apiVersion, kind, namespace any) (Object, error) {
 	what := Object{APIVersion: apiVersion.(string), Kind: kind.(string)}
 	if namespace == nil {
 		return what, nil
@@ -123,9 +127,9 @@ func (x *exec) object(apiVersion, kind, namespace any) (Object, error) {
 	return what, nil
 }
 
-// question is an argument of a read: it may not be sealed.
-func (x *exec) question(v any) (any, error) {
-	plain, err := x.text(v)
+// unsealedArg returns an argument of a read, which may not be sealed.
+func (x *exec) unsealedArg(v any) (any, error) {
+	plain, err := x.toText(v)
 	if x.taint != notSealed {
 		return nil, errSealedQuestion
 	}
@@ -134,25 +138,28 @@ func (x *exec) question(v any) (any, error) {
 
 // textArg is an argument that must be a text; nothing is the empty one.
 func (x *exec) textArg(what string, v any) (string, error) {
-	plain, err := x.question(v)
+	plain, err := x.unsealedArg(v)
 	if err != nil || plain == nil {
 		return "", err
 	}
 	s, ok := plain.(string)
 	if !ok {
-		return "", fmt.Errorf("the %s must be a string, not %s", what, describe(plain))
+		return "", fmt.Errorf("the %s must be a string, not %s", what, describeType(plain))
 	}
 	return s, nil
 }
 
-func config(x *exec, _ pos, args []any) (any, error) { return x.world.Config(args[0].(string)) }
+// callConfig implements the function config.
+func callConfig(x *exec, _ pos, args []any) (any, error) { return x.world.Config(args[0].(string)) }
 
-func file(x *exec, _ pos, args []any) (any, error) { return x.set.texts[args[0].(string)], nil }
+// callFile implements the function file.
+func callFile(x *exec, _ pos, args []any) (any, error) { return x.set.texts[args[0].(string)], nil }
 
-func stable(x *exec, _ pos, args []any) (any, error) {
+// callStable implements the function stable.
+func callStable(x *exec, _ pos, args []any) (any, error) {
 	text, err := x.world.Stable(args[0].(string), args[1].(string), int(args[2].(int64)))
 	if err != nil {
 		return nil, err
 	}
-	return seal(strings.ToValidUTF8(text, ""), sealedPart), nil
+	return sealValue(strings.ToValidUTF8(text, ""), sealedPart), nil
 }

@@ -50,40 +50,40 @@ func (s *Set) Execute(ctx context.Context, name string, dot map[string]any, worl
 // or a mistake.
 func (r *Rendering) Execute(ctx context.Context, name string) ([]*Document, error) {
 	if _, shared := r.set.shared[name]; !shared {
-		return r.execute(ctx, name)
+		return r.executeFile(ctx, name)
 	}
-	out := r.outcome(ctx, name)
+	out := r.outcomeOf(ctx, name)
 	return copyDocuments(out.docs), out.err
 }
 
-func (r *Rendering) execute(ctx context.Context, name string) ([]*Document, error) {
+// executeFile runs a file, and follows the execution if somebody does.
+func (r *Rendering) executeFile(ctx context.Context, name string) ([]*Document, error) {
 	file := r.set.files[name]
 	if file == nil {
 		return nil, fmt.Errorf("executing template: there is no file %q", name)
 	}
 	x := &exec{ctx: ctx, set: r.set, world: r.world, others: r, out: newOutput(len(file.src.text))}
 	if r.trace == nil {
-		return x.file(file, r.dot)
+		return x.runFile(file, r.dot)
 	}
 	x.tracer = r.trace(name)
-	docs, err := x.file(file, r.dot)
+	docs, err := x.runFile(file, r.dot)
 	x.tracer.End(docs, err)
 	return docs, err
 }
 
-// file runs a whole file.
-func (x *exec) file(file *routine, dot any) (docs []*Document, err error) {
+// runFile runs a whole file.
+func (x *exec) runFile(file *routine, dot any) (docs []*Document, err error) {
 	defer panics.Catch(&err, "rendering "+file.src.file)
-	if err := x.call(pos{file.src, 0}, file, dot); err != nil {
+	if err := x.callRoutine(pos{file.src, 0}, file, dot); err != nil {
 		return nil, err
 	}
-	return x.set.documents(x.ctx, file, x.out)
+	return x.set.fillDocuments(x.ctx, file, x.out)
 }
 
-// outcome runs a file that others render or await, once. Its text is made at once,
-// since the documents are given away. Until it ends, whoever awaits it waits: files may
-// await each other.
-func (r *Rendering) outcome(ctx context.Context, name string) *outcome {
+// outcomeOf runs a file that others render or await, once. Its text is made at once, since the
+// documents are given away. Until it ends, whoever awaits it waits: files may await each other.
+func (r *Rendering) outcomeOf(ctx context.Context, name string) *outcome {
 	if out := r.known[name]; out != nil {
 		return out
 	}
@@ -92,19 +92,19 @@ func (r *Rendering) outcome(ctx context.Context, name string) *outcome {
 		r.known = map[string]*outcome{}
 	}
 	r.known[name] = out
-	out.docs, out.err = r.execute(ctx, name)
+	out.docs, out.err = r.executeFile(ctx, name)
 	if out.err == nil && r.set.shared[name] {
-		out.text, out.textErr = r.set.text(out.docs)
-		out.sealed = slices.ContainsFunc(out.docs, (*Document).sealed)
+		out.text, out.textErr = r.set.documentsText(out.docs)
+		out.sealed = slices.ContainsFunc(out.docs, (*Document).hasSecret)
 	}
 	return out
 }
 
-// text is documents as YAML, keys sorted.
-func (s *Set) text(docs []*Document) (string, error) {
+// documentsText returns documents as YAML, keys sorted.
+func (s *Set) documentsText(docs []*Document) (string, error) {
 	texts, size := make([]string, len(docs)), 0
 	for i, d := range docs {
-		text, err := call(s.limits.Functions, "toYaml", d.Object)
+		text, err := callText(s.limits.Functions, "toYaml", d.Object)
 		if err != nil {
 			return "", err
 		}
@@ -116,11 +116,12 @@ func (s *Set) text(docs []*Document) (string, error) {
 	return strings.Join(texts, separator+"\n"), nil
 }
 
-func rendered(x *exec, _ pos, args []any) (any, error) {
-	out := x.others.outcome(x.ctx, args[0].(string))
+// callRendered implements the function rendered.
+func callRendered(x *exec, _ pos, args []any) (any, error) {
+	out := x.others.outcomeOf(x.ctx, args[0].(string))
 	if out.err != nil {
 		return nil, out.err
 	}
-	x.note(out.sealed)
-	return x.counted(out.text, out.textErr)
+	x.noteSecret(out.sealed)
+	return x.chargeText(out.text, out.textErr)
 }

@@ -18,8 +18,8 @@ var (
 	infinite  = regexp.MustCompile(`^[-+]?\.(inf|Inf|INF|nan|NaN|NAN)$`)
 )
 
-// scalar turns a scalar into a constant, a whole value or a text.
-func (p *shaper) scalar(out *node, n *yaml.Node) error {
+// shapeScalar turns a scalar into a constant, a whole value or a text.
+func (p *shaper) shapeScalar(out *node, n *yaml.Node) error {
 	plain := n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
 	if m := wholeHole.FindStringSubmatch(n.Value); m != nil && plain {
 		out.kind = holeNode
@@ -31,7 +31,7 @@ func (p *shaper) scalar(out *node, n *yaml.Node) error {
 		out.kind = textNode
 		out.parts = textParts(n.Value)
 		if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
-			out.block = p.chomping(n)
+			out.block = p.chompingOf(n)
 		}
 		return nil
 	}
@@ -39,9 +39,9 @@ func (p *shaper) scalar(out *node, n *yaml.Node) error {
 		out.value = n.Value
 		return nil
 	}
-	v, err := literal(n.Value)
+	v, err := parseLiteral(n.Value)
 	if err != nil {
-		return p.fail(n, "%w", err)
+		return p.errorAt(n, "%w", err)
 	}
 	out.value = v
 	if v == nil {
@@ -58,7 +58,8 @@ func holeBlock(h string) byte {
 	return 0
 }
 
-func (p *shaper) key(out *node, n *yaml.Node) error {
+// shapeKey turns a key into a constant or a text.
+func (p *shaper) shapeKey(out *node, n *yaml.Node) error {
 	plain := n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
 	if strings.ContainsFunc(n.Value, isHole) {
 		out.kind, out.parts = textNode, textParts(n.Value)
@@ -70,15 +71,15 @@ func (p *shaper) key(out *node, n *yaml.Node) error {
 		return nil
 	}
 	if n.Value == "<<" {
-		return p.fail(n, "YAML merge keys are not allowed")
+		return p.errorAt(n, "YAML merge keys are not allowed")
 	}
-	v, err := literal(n.Value)
+	v, err := parseLiteral(n.Value)
 	if err != nil {
-		return p.fail(n, "%w", err)
+		return p.errorAt(n, "%w", err)
 	}
 	switch v := v.(type) {
 	case nil:
-		return p.fail(n, "a key must be a text, not nothing")
+		return p.errorAt(n, "a key must be a text, not nothing")
 	case string:
 	case float64:
 		out.value = formatFloat(v)
@@ -88,9 +89,9 @@ func (p *shaper) key(out *node, n *yaml.Node) error {
 	return nil
 }
 
-// literal is what kubectl makes of a plain scalar (sigs.k8s.io/yaml), except
-// that words which YAML 1.1 takes for booleans are errors.
-func literal(text string) (any, error) {
+// parseLiteral returns what kubectl makes of a plain scalar (sigs.k8s.io/yaml), except that words
+// which YAML 1.1 takes for booleans are errors.
+func parseLiteral(text string) (any, error) {
 	if ambiguous.MatchString(text) {
 		return nil, fmt.Errorf("%s is a boolean to some and a text to others: quote it, or write true or false", text)
 	}
@@ -112,7 +113,7 @@ func literal(text string) (any, error) {
 	}
 	switch v := v.(type) {
 	case json.Number:
-		return number(text, string(v))
+		return parseNumber(text, string(v))
 	case bool, nil:
 		return v, nil
 	}
@@ -136,7 +137,8 @@ func mayBeSpecial(text string) bool {
 	return false
 }
 
-func number(text, n string) (any, error) {
+// parseNumber returns a number as int64 or float64.
+func parseNumber(text, n string) (any, error) {
 	if i, err := strconv.ParseInt(n, 10, 64); err == nil {
 		return i, nil
 	}
@@ -178,8 +180,8 @@ var holeIn = regexp.MustCompile(`\x{E000}(\d+)\x{E003}|\x{E001}(\d+)\x{E003}(?::
 // blanksOf is the leading blanks of a line.
 func blanksOf(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " "))] }
 
-// chomping reads a block scalar's header: '-', '+' or 'c' for none.
-func (p *shaper) chomping(n *yaml.Node) byte {
+// chompingOf reads the header of a block scalar: '-', '+' or 'c' for none.
+func (p *shaper) chompingOf(n *yaml.Node) byte {
 	if n.Line > len(p.lines) {
 		return 'c'
 	}

@@ -31,9 +31,8 @@ const (
 	sealedText           // made by a function
 )
 
-// seal seals a value. The holes of a fragment are sealed one by
-// one, also of one in a carrier.
-func seal(v any, as grade) any {
+// sealValue seals a value. The holes of a fragment are sealed one by one, also of one in a carrier.
+func sealValue(v any, as grade) any {
 	switch v := v.(type) {
 	case nil, *sealed, *fragment, *carrier:
 		return v
@@ -48,8 +47,8 @@ func seal(v any, as grade) any {
 	return &sealed{v, as}
 }
 
-// unseal gives what a hole holds, and whether it is sealed.
-func unseal(v any) (any, bool) {
+// unsealValue returns what a hole holds, and whether it is sealed.
+func unsealValue(v any) (any, bool) {
 	switch v := v.(type) {
 	case *sealed:
 		return v.value, true
@@ -61,10 +60,10 @@ func unseal(v any) (any, bool) {
 	return v, false
 }
 
-// plain is text for those who seal their result themselves.
-func (x *exec) plain(v any) (any, error) {
+// toPlain is toText for those who seal their result themselves.
+func (x *exec) toPlain(v any) (any, error) {
 	before := x.taint
-	v, err := x.text(v)
+	v, err := x.toText(v)
 	x.taint = before
 	return v, err
 }
@@ -92,13 +91,13 @@ func sealObjects(list []any) any {
 	return list
 }
 
-// field is a field of a sealed map. What a Secret says of itself, annotations
-// apart, is no secret.
-func (s *sealed) field(name string) any {
+// fieldOf returns a field of a sealed map. What a Secret says of itself, annotations apart, is no
+// secret.
+func (s *sealed) fieldOf(name string) any {
 	v := s.value.(map[string]any)[name]
 	switch s.as {
 	case sealedText:
-		return seal(v, sealedText)
+		return sealValue(v, sealedText)
 	case sealedMetadata:
 		if name != "annotations" {
 			return v
@@ -108,24 +107,24 @@ func (s *sealed) field(name string) any {
 		case "apiVersion", "kind", "type":
 			return v
 		case "metadata":
-			return seal(v, sealedMetadata)
+			return sealValue(v, sealedMetadata)
 		}
 	}
-	return seal(v, sealedPart)
+	return sealValue(v, sealedPart)
 }
 
-// entry is what range sees of an entry or item.
-func (s *sealed) entry(key, v any) (k, item any) {
+// entryOf returns what range sees of an entry or item.
+func (s *sealed) entryOf(key, v any) (k, item any) {
 	switch s.as {
 	case sealedList:
 		return key, sealObject(v)
 	case sealedText:
 		if _, text := key.(string); text {
-			key = seal(key, sealedText)
+			key = sealValue(key, sealedText)
 		}
-		return key, seal(v, sealedText)
+		return key, sealValue(v, sealedText)
 	}
-	return key, seal(v, sealedPart)
+	return key, sealValue(v, sealedPart)
 }
 
 // opens are the functions whose results are no secret, whatever they are
@@ -144,37 +143,36 @@ func sealResult(name string, n int, as grade, v any) any {
 	case opens[name], answer && !parts, name == "keys" && as != sealedText:
 		return v
 	case !parts || as == sealedText:
-		return seal(v, sealedText)
+		return sealValue(v, sealedText)
 	case as == sealedList:
 		if _, list := v.([]any); list {
-			return seal(v, sealedList)
+			return sealValue(v, sealedList)
 		}
 		if n <= 2 { // first, last, index: an item
 			return sealObject(v)
 		}
 	}
-	return seal(v, sealedPart)
+	return sealValue(v, sealedPart)
 }
 
-// opens reports whether the value of an entry at the top of a Secret may be
-// sealed.
-func (e entry) opens(key string) bool {
+// maySeal reports whether the value of an entry at the top of a Secret may be sealed.
+func (e entry) maySeal(key string) bool {
 	return e.value.depth == 2 && e.key.kind == constNode && (key == "data" || key == "stringData")
 }
 
-// refuse refuses a sealed value outside of a Secret's data.
-func (f *filler) refuse(h hole) error {
+// checkSealed refuses a sealed value outside of a Secret's data.
+func (f *filler) checkSealed(h hole) error {
 	switch {
 	case !h.sealed || f.open:
 		return nil
 	case f.secret:
-		return h.at.errorf("the value was read from a Secret and may only be written into data or stringData of a Secret")
+		return h.at.errorAt("the value was read from a Secret and may only be written into data or stringData of a Secret")
 	}
-	return h.at.errorf("the value was read from a Secret and may only be written into a Secret")
+	return h.at.errorAt("the value was read from a Secret and may only be written into a Secret")
 }
 
-// sealed reports whether a value of the document was read from a Secret.
-func (d *Document) sealed() bool {
+// hasSecret reports whether a value of the document was read from a Secret.
+func (d *Document) hasSecret() bool {
 	return slices.ContainsFunc(d.out.holes, func(h hole) bool { return h.sealed })
 }
 

@@ -14,7 +14,7 @@ import (
 func toSelector(v any) (labels.Selector, error) {
 	fields, ok := v.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf(`must be a map, as in (dict "matchLabels" (dict "tier" "web")), not %s`, describe(v))
+		return nil, fmt.Errorf(`must be a map, as in (dict "matchLabels" (dict "tier" "web")), not %s`, describeType(v))
 	}
 	if err := onlyKeys(fields, "matchExpressions", "matchLabels"); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func toSelector(v any) (labels.Selector, error) {
 		}
 	}
 	if given, there := fields["matchExpressions"]; there {
-		if s.MatchExpressions, err = expressions(given); err != nil {
+		if s.MatchExpressions, err = parseExpressions(given); err != nil {
 			return nil, err
 		}
 	}
@@ -45,22 +45,23 @@ func toSelector(v any) (labels.Selector, error) {
 func onlyKeys(m map[string]any, known ...string) error {
 	for _, key := range sortedKeys(m) {
 		if !slices.Contains(known, key) {
-			return fmt.Errorf("has an unknown key%s (there are %v)", didYouMean(nearest(key, known)), known)
+			return fmt.Errorf("has an unknown key%s (there are %v)", didYouMean(suggestName(key, known)), known)
 		}
 	}
 	return nil
 }
 
-func expressions(v any) ([]metav1.LabelSelectorRequirement, error) {
+// parseExpressions reads matchExpressions.
+func parseExpressions(v any) ([]metav1.LabelSelectorRequirement, error) {
 	list, ok := v.([]any)
 	if !ok {
-		return nil, fmt.Errorf("has matchExpressions that must be a list, not %s", describe(v))
+		return nil, fmt.Errorf("has matchExpressions that must be a list, not %s", describeType(v))
 	}
 	var all []metav1.LabelSelectorRequirement
 	for _, item := range list {
 		fields, ok := item.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("has matchExpressions whose items must be maps, not %s", describe(item))
+			return nil, fmt.Errorf("has matchExpressions whose items must be maps, not %s", describeType(item))
 		}
 		if err := onlyKeys(fields, "key", "operator", "values"); err != nil {
 			return nil, err
@@ -85,7 +86,7 @@ func expressions(v any) ([]metav1.LabelSelectorRequirement, error) {
 func textMap(v any) (map[string]string, error) {
 	fields, ok := v.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("must be a map of strings, not %s", describe(v))
+		return nil, fmt.Errorf("must be a map of strings, not %s", describeType(v))
 	}
 	texts := make(map[string]string, len(fields))
 	for key, value := range fields {
@@ -99,7 +100,7 @@ func textMap(v any) (map[string]string, error) {
 func textList(v any) ([]string, error) {
 	list, ok := v.([]any)
 	if !ok {
-		return nil, fmt.Errorf("must be a list of strings, not %s", describe(v))
+		return nil, fmt.Errorf("must be a list of strings, not %s", describeType(v))
 	}
 	texts := make([]string, len(list))
 	for i, item := range list {

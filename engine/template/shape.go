@@ -60,9 +60,9 @@ type shapeError struct {
 
 func (e *shapeError) Error() string { return e.err.Error() }
 
-// numbered gives every hole its number, so that it is known wherever YAML
-// puts it: the hole's character, decimal digits, and closeHole.
-func numbered(text string) string {
+// numberHoles gives every hole its number, so that it is known wherever YAML puts it: the hole's
+// character, decimal digits, and closeHole.
+func numberHoles(text string) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range text {
@@ -106,8 +106,8 @@ type twice struct {
 
 // parseTolerant is parseShape that only tells of keys that stand twice.
 func parseTolerant(text string) (*node, []twice, error) {
-	text = numbered(text)
-	if line := directive(text); line > 0 {
+	text = numberHoles(text)
+	if line := findDirective(text); line > 0 {
 		return nil, nil, &shapeError{line, 1, errors.New("YAML directives are not allowed")}
 	}
 	if raw := []byte(text); mostNodes(raw)+countHoles(raw) > widestShape {
@@ -128,7 +128,7 @@ func parseTolerant(text string) (*node, []twice, error) {
 		return &node{kind: emptyNode, line: 1, column: 1}, nil, nil
 	}
 	p := &shaper{lines: strings.Split(text, "\n"), escapes: escapedHole.MatchString(text)}
-	root, err := p.node(doc.Content[0], 1)
+	root, err := p.shapeNode(doc.Content[0], 1)
 	return root, p.twice, err
 }
 
@@ -136,8 +136,8 @@ func parseTolerant(text string) (*node, []twice, error) {
 // in: the parser takes some 300 bytes for each.
 const widestShape = 100_000
 
-// directive finds a line that starts with %, which YAML takes for one.
-func directive(text string) int {
+// findDirective finds a line that starts with %, which YAML takes for one.
+func findDirective(text string) int {
 	for i, line := range strings.Split(text, "\n") {
 		if strings.HasPrefix(line, "%") {
 			return i + 1
@@ -162,25 +162,27 @@ type shaper struct {
 // deepest bounds how deep a document may be nested.
 const deepest = 100
 
-func (p *shaper) fail(n *yaml.Node, format string, args ...any) error {
+// errorAt returns an error at a node of YAML.
+func (p *shaper) errorAt(n *yaml.Node, format string, args ...any) error {
 	return &shapeError{n.Line, n.Column, fmt.Errorf(format, args...)}
 }
 
-func (p *shaper) node(n *yaml.Node, depth int) (*node, error) {
+// shapeNode turns a node of YAML into ours.
+func (p *shaper) shapeNode(n *yaml.Node, depth int) (*node, error) {
 	if depth > deepest {
-		return nil, p.fail(n, "the document is nested more than %d deep", deepest)
+		return nil, p.errorAt(n, "the document is nested more than %d deep", deepest)
 	}
-	if err := p.refuse(n); err != nil {
+	if err := p.checkAllowed(n); err != nil {
 		return nil, err
 	}
 	out := &node{line: n.Line, column: n.Column, depth: depth}
 	switch n.Kind {
 	case yaml.MappingNode:
-		return out, p.mapping(out, n)
+		return out, p.shapeMap(out, n)
 	case yaml.SequenceNode:
 		out.kind = listNode
 		for _, item := range n.Content {
-			child, err := p.node(item, depth+1)
+			child, err := p.shapeNode(item, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -188,40 +190,41 @@ func (p *shaper) node(n *yaml.Node, depth int) (*node, error) {
 		}
 		return out, nil
 	case yaml.ScalarNode:
-		return out, p.scalar(out, n)
+		return out, p.shapeScalar(out, n)
 	}
-	return nil, p.fail(n, "this YAML is not allowed here")
+	return nil, p.errorAt(n, "this YAML is not allowed here")
 }
 
-func (p *shaper) refuse(n *yaml.Node) error {
+// checkAllowed refuses aliases, anchors, tags and escapes of holes.
+func (p *shaper) checkAllowed(n *yaml.Node) error {
 	if n.Kind == yaml.AliasNode {
-		return p.fail(n, "YAML aliases are not allowed: write the value, or use a variable")
+		return p.errorAt(n, "YAML aliases are not allowed: write the value, or use a variable")
 	}
-	if p.escapes && n.Style&yaml.DoubleQuotedStyle != 0 && strings.ContainsFunc(n.Value, privateUse) && escapedHole.MatchString(p.quoted(n)) {
-		return p.fail(n, "an escape stands for a private-use character (U+E000 to U+E003): print it as a value")
+	if p.escapes && n.Style&yaml.DoubleQuotedStyle != 0 && strings.ContainsFunc(n.Value, privateUse) && escapedHole.MatchString(p.quotedSource(n)) {
+		return p.errorAt(n, "an escape stands for a private-use character (U+E000 to U+E003): print it as a value")
 	}
 	if n.Anchor != "" {
-		return p.fail(n, "YAML anchors are not allowed: use a variable")
+		return p.errorAt(n, "YAML anchors are not allowed: use a variable")
 	}
-	if n.Style&yaml.TaggedStyle != 0 || p.begins(n, '!') {
-		return p.fail(n, "YAML tags are not allowed: quote a text, write a number plainly")
+	if n.Style&yaml.TaggedStyle != 0 || p.beginsWith(n, '!') {
+		return p.errorAt(n, "YAML tags are not allowed: quote a text, write a number plainly")
 	}
 	return nil
 }
 
-// begins reports whether a node's source begins with a character. The parser
-// forgets a tag of nothing but !.
-func (p *shaper) begins(n *yaml.Node, with rune) bool {
+// beginsWith reports whether a node's source begins with a character. The parser forgets a tag of
+// nothing but !.
+func (p *shaper) beginsWith(n *yaml.Node, with rune) bool {
 	if n.Kind != yaml.ScalarNode {
 		return false
 	}
-	line := p.runes(n.Line)
+	line := p.runesOf(n.Line)
 	return n.Column <= len(line) && line[n.Column-1] == with
 }
 
-// runes are those of a line, from 1; none if there is no such line. A line of
+// runesOf returns the characters of a line, from 1, or none if there is no such line. A line of
 // many nodes is taken apart once.
-func (p *shaper) runes(line int) []rune {
+func (p *shaper) runesOf(line int) []rune {
 	if line > len(p.lines) {
 		return nil
 	}
@@ -233,11 +236,11 @@ func (p *shaper) runes(line int) []rune {
 
 var escapedHole = regexp.MustCompile(`\\(?:u[eE]00|U0000[eE]00)[0-3]`)
 
-// quoted is the source of a scalar in double quotes.
-func (p *shaper) quoted(n *yaml.Node) string {
+// quotedSource returns the source of a scalar in double quotes.
+func (p *shaper) quotedSource(n *yaml.Node) string {
 	var b strings.Builder
 	for line, from := n.Line, n.Column; line <= len(p.lines); line, from = line+1, 0 {
-		text := p.runes(line)
+		text := p.runesOf(line)
 		for i := min(from, len(text)); i < len(text); i++ {
 			switch text[i] {
 			case '\\':
@@ -254,12 +257,13 @@ func (p *shaper) quoted(n *yaml.Node) string {
 	return b.String()
 }
 
-func (p *shaper) mapping(out *node, n *yaml.Node) error {
+// shapeMap turns a map of YAML into ours.
+func (p *shaper) shapeMap(out *node, n *yaml.Node) error {
 	out.kind = mapNode
 	seen := map[string]*yaml.Node{}
 	for i := 0; i < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		e, err := p.entry(key, value, out.depth)
+		e, err := p.shapeEntry(key, value, out.depth)
 		if err != nil {
 			return err
 		}
@@ -274,24 +278,25 @@ func (p *shaper) mapping(out *node, n *yaml.Node) error {
 	return nil
 }
 
-func (p *shaper) entry(key, value *yaml.Node, depth int) (entry, error) {
+// shapeEntry turns an entry of a map of YAML into ours.
+func (p *shaper) shapeEntry(key, value *yaml.Node, depth int) (entry, error) {
 	if key.Kind != yaml.ScalarNode {
-		return entry{}, p.fail(key, "a key must be a text, not a map or a list")
+		return entry{}, p.errorAt(key, "a key must be a text, not a map or a list")
 	}
-	if err := p.refuse(key); err != nil {
+	if err := p.checkAllowed(key); err != nil {
 		return entry{}, err
 	}
 	k := &node{line: key.Line, column: key.Column}
 	if m := wholeHole.FindStringSubmatch(key.Value); m != nil && m[1] == holeMap {
 		if value.Value != "0" || value.Style != 0 {
-			return entry{}, p.fail(key, "toYaml must stand alone on its line here")
+			return entry{}, p.errorAt(key, "toYaml must stand alone on its line here")
 		}
 		k.hole, _ = strconv.Atoi(m[2])
 		return entry{key: k, merge: true}, nil
 	}
-	if err := p.key(k, key); err != nil {
+	if err := p.shapeKey(k, key); err != nil {
 		return entry{}, err
 	}
-	v, err := p.node(value, depth+1)
+	v, err := p.shapeNode(value, depth+1)
 	return entry{key: k, value: v}, err
 }

@@ -32,7 +32,7 @@ func FuzzShape(f *testing.F) {
 			for range strings.Count(text, "@") {
 				out.holes = append(out.holes, hole{value: value})
 			}
-			return set.value(pos{newSource(Source{Text: text}), 0}, out)
+			return set.fillValue(pos{newSource(Source{Text: text}), 0}, out)
 		}
 		plain, err := fill("plain")
 		given, err2 := fill(value)
@@ -69,5 +69,5 @@ func outline(v any) string {
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	}
-	return describe(v)
+	return describeType(v)
 }

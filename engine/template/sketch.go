@@ -31,7 +31,8 @@ type Standin struct {
 	Map, List, Unsure bool
 }
 
-func (s Standin) hole() string {
+// holeKind returns the hole of the value.
+func (s Standin) holeKind() string {
 	switch {
 	case s.Map:
 		return holeMap
@@ -64,33 +65,34 @@ func (k *Sketch) Begin() { k.x.out, k.x.spent, k.x.made = newOutput(1024), 0, 0 
 func (k *Sketch) Made() int { return k.x.made + len(k.x.out.buf) }
 
 // Place is where a node of a tree stands.
-func (k *Sketch) Place(tree *parse.Tree, n parse.Node) Place { return k.at(tree, n).place() }
+func (k *Sketch) Place(tree *parse.Tree, n parse.Node) Place { return k.posOf(tree, n).toPlace() }
 
 // Length is how many characters a node takes in the source; 0 if that is not
 // known.
 func (k *Sketch) Length(tree *parse.Tree, n parse.Node) int {
-	at, text := k.at(tree, n), n.String()
+	at, text := k.posOf(tree, n), n.String()
 	if at.src == nil || !strings.HasPrefix(at.src.text[min(at.off, len(at.src.text)):], text) {
 		return 0
 	}
 	return utf8.RuneCountInString(text)
 }
 
-func (k *Sketch) at(tree *parse.Tree, n parse.Node) pos {
+// posOf returns the position of a node of a tree.
+func (k *Sketch) posOf(tree *parse.Tree, n parse.Node) pos {
 	return pos{k.sources[tree.ParseName], Offset(n)}
 }
 
 // Text writes the author's own text.
 func (k *Sketch) Text(tree *parse.Tree, n *parse.TextNode) error {
-	return k.x.emit(k.at(tree, n), string(n.Text))
+	return k.x.writeText(k.posOf(tree, n), string(n.Text))
 }
 
 // Print prints a value: a Piece as structure, all else as a hole.
 func (k *Sketch) Print(tree *parse.Tree, n parse.Node, v any) error {
 	if p, ok := v.(Piece); ok {
-		return k.x.print(k.at(tree, n), p.v)
+		return k.x.printValue(k.posOf(tree, n), p.v)
 	}
-	return k.x.print(k.at(tree, n), Standin{Value: v})
+	return k.x.printValue(k.posOf(tree, n), Standin{Value: v})
 }
 
 // Inside returns what write writes, as include would give it.
@@ -122,7 +124,7 @@ type Piece struct{ v any }
 func (k *Sketch) Indent(p Piece, n int, newline bool) Piece {
 	switch v := p.v.(type) {
 	case *fragment:
-		if laid, err := v.lay(k.x, n, newline); err == nil {
+		if laid, err := v.indentLines(k.x, n, newline); err == nil {
 			return Piece{laid}
 		}
 	case *encoded:
@@ -134,7 +136,7 @@ func (k *Sketch) Indent(p Piece, n int, newline bool) Piece {
 // Trim is the piece without these characters at both ends.
 func (p Piece) Trim(cutset string) Piece {
 	if f, ok := p.v.(*fragment); ok {
-		return Piece{f.trimmed(cutset)}
+		return Piece{f.withoutEnds(cutset)}
 	}
 	return p
 }
@@ -171,7 +173,7 @@ func (p Piece) Included() bool {
 func (p Piece) Parts() []any {
 	f, ok := p.v.(*fragment)
 	if !ok {
-		return []any{standing(p.v)}
+		return []any{givenValue(p.v)}
 	}
 	var parts []any
 	rest := f.text
@@ -181,7 +183,7 @@ func (p Piece) Parts() []any {
 		if before := strings.TrimSuffix(rest[:i], holeLead(r)); before != "" {
 			parts = append(parts, before)
 		}
-		parts = append(parts, standing(h.value))
+		parts = append(parts, givenValue(h.value))
 		rest = strings.TrimPrefix(rest[i+holeSize:], holeTail(r))
 	}
 	if rest != "" {
@@ -190,8 +192,8 @@ func (p Piece) Parts() []any {
 	return parts
 }
 
-// standing is what was given to Print or Encoded.
-func standing(v any) any {
+// givenValue returns what was given to Print or Encoded.
+func givenValue(v any) any {
 	if e, ok := v.(*encoded); ok {
 		v = e.value
 	}

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// settled is a skeleton in which what toYaml prints of a value that may be a map
-// or a list, alone on its line, is what the lines beside it say: entries beside
-// keys, items beside items. In a render the value says it.
-func (o *output) settled() *output {
-	if !slices.ContainsFunc(o.holes, func(h hole) bool { return unsure(h.value) }) {
+// settleHoles returns a skeleton in which what toYaml prints of a value that may be a map or a
+// list, alone on its line, is what the lines beside it say: entries beside keys, items beside
+// items. In a render the value says it.
+func (o *output) settleHoles() *output {
+	if !slices.ContainsFunc(o.holes, func(h hole) bool { return isUnsure(h.value) }) {
 		return o
 	}
 	s := &settling{holes: o.holes}
 	for at := 0; at < len(o.buf); {
 		line, _, _ := bytes.Cut(o.buf[at:], []byte("\n"))
-		if !s.blocks.line(line) {
-			s.take(line, at)
+		if !s.blocks.readLine(line) {
+			s.readLine(line, at)
 		}
 		s.passed += countHoles(line)
 		at += len(line) + 1
 	}
-	return s.rewrite(o)
+	return s.rewriteHoles(o)
 }
 
-// unsure reports whether a hole's value may be entries or items.
-func unsure(v any) bool {
+// isUnsure reports whether a hole's value may be entries or items.
+func isUnsure(v any) bool {
 	e, ok := v.(*encoded)
 	if !ok || !strings.Contains(strings.ToLower(e.form), "yaml") {
 		return false
@@ -61,17 +61,17 @@ type settledHole struct {
 	kind string
 }
 
-// take takes up the line that begins at off.
-func (s *settling) take(line []byte, off int) {
+// readLine reads the line that begins at off.
+func (s *settling) readLine(line []byte, off int) {
 	text := bytes.TrimLeft(line, " ")
 	if len(text) == 0 || text[0] == '#' {
 		return
 	}
 	indent := len(line) - len(text)
 	for {
-		at := s.level(indent)
+		at := s.levelAt(indent)
 		if item := bytes.TrimLeft(bytes.TrimPrefix(text, []byte("-")), " "); len(item) < len(text) && (len(item) == 0 || text[1] == ' ') {
-			s.says(at, holeList, false)
+			s.setKind(at, holeList, false)
 			if len(item) == 0 {
 				return
 			}
@@ -79,19 +79,19 @@ func (s *settling) take(line []byte, off int) {
 			continue
 		}
 		switch {
-		case string(bytes.TrimRight(text, " ")) == holeValue && unsure(s.holes[s.passed].value):
-			s.alone(at, off+bytes.IndexRune(line, []rune(holeValue)[0]))
+		case string(bytes.TrimRight(text, " ")) == holeValue && isUnsure(s.holes[s.passed].value):
+			s.addHole(at, off+bytes.IndexRune(line, []rune(holeValue)[0]))
 		case bytes.HasSuffix(bytes.TrimRight(text, " "), []byte(":")):
-			s.says(at, holeMap, true)
+			s.setKind(at, holeMap, true)
 		case bytes.Contains(text, []byte(": ")):
-			s.says(at, holeMap, false)
+			s.setKind(at, holeMap, false)
 		}
 		return
 	}
 }
 
-// level is the one of a line with so many blanks; those inside have ended.
-func (s *settling) level(indent int) *level {
+// levelAt returns the level of a line with so many blanks. Those inside have ended.
+func (s *settling) levelAt(indent int) *level {
 	for len(s.levels) > 0 && s.levels[len(s.levels)-1].indent > indent {
 		s.levels = s.levels[:len(s.levels)-1]
 	}
@@ -105,19 +105,19 @@ func (s *settling) level(indent int) *level {
 	return at
 }
 
-// says takes up what a line says of its level.
-func (s *settling) says(at *level, kind string, bare bool) {
+// setKind records what a line says of its level.
+func (s *settling) setKind(at *level, kind string, bare bool) {
 	for _, off := range at.open {
 		s.found = append(s.found, settledHole{off, kind})
 	}
 	at.kind, at.bare, at.open = kind, bare, nil
 }
 
-// alone takes up a hole that is alone on its line.
-func (s *settling) alone(at *level, off int) {
+// addHole records a hole that is alone on its line.
+func (s *settling) addHole(at *level, off int) {
 	switch {
 	case at.bare:
-		s.says(at, holeList, false) // items may stand below the first character of their key
+		s.setKind(at, holeList, false) // items may stand below the first character of their key
 		fallthrough
 	case at.kind != "":
 		s.found = append(s.found, settledHole{off, at.kind})
@@ -126,8 +126,8 @@ func (s *settling) alone(at *level, off int) {
 	}
 }
 
-// rewrite is the skeleton with the holes as they were found to be.
-func (s *settling) rewrite(o *output) *output {
+// rewriteHoles returns the skeleton with the holes as they were found to be.
+func (s *settling) rewriteHoles(o *output) *output {
 	slices.SortFunc(s.found, func(a, b settledHole) int { return a.off - b.off })
 	out := &output{holes: o.holes, sealed: o.sealed, passages: o.passages, start: o.start}
 	from, next := 0, 0

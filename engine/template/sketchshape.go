@@ -35,15 +35,15 @@ func (s *Shape) Role() bool { return s.node.isRole() }
 // Place is where the node stands in the template.
 func (s *Shape) Place() Place {
 	if s.node.kind == holeNode {
-		return s.out.holes[s.node.hole].at.place()
+		return s.out.holes[s.node.hole].at.toPlace()
 	}
-	return s.out.origin(s.src, s.node.line, s.node.column).place()
+	return s.out.originOf(s.src, s.node.line, s.node.column).toPlace()
 }
 
 // PartPlace is where the i-th part of a text is printed, or the text stands.
 func (s *Shape) PartPlace(i int) Place {
 	if i < len(s.node.parts) && s.node.parts[i].hole >= 0 {
-		return s.out.holes[s.node.parts[i].hole].at.place()
+		return s.out.holes[s.node.parts[i].hole].at.toPlace()
 	}
 	return s.Place()
 }
@@ -70,8 +70,8 @@ type Drawing struct {
 func (k *Sketch) Documents(name string) []Drawing {
 	var all []Drawing
 	file := k.x.set.files[name]
-	for part := range k.x.out.documents() {
-		if d := k.draw(file.src, part); d.Err != nil || !d.Root.Empty {
+	for part := range k.x.out.splitDocuments() {
+		if d := k.drawOutput(file.src, part); d.Err != nil || !d.Root.Empty {
 			all = append(all, d)
 		}
 	}
@@ -84,11 +84,12 @@ func (k *Sketch) Draw(p Piece) Drawing {
 	if !ok {
 		return Drawing{Err: errors.New("not included")}
 	}
-	return k.draw(nil, &output{buf: []byte(f.text), holes: f.holes, marks: f.marks})
+	return k.drawOutput(nil, &output{buf: []byte(f.text), holes: f.holes, marks: f.marks})
 }
 
-func (k *Sketch) draw(src *source, out *output) Drawing {
-	out = out.settled()
+// drawOutput parses a skeleton.
+func (k *Sketch) drawOutput(src *source, out *output) Drawing {
+	out = out.settleHoles()
 	s := k.shapes[string(out.buf)]
 	if s == nil {
 		s = &sketched{}
@@ -96,11 +97,11 @@ func (k *Sketch) draw(src *source, out *output) Drawing {
 		k.shapes[string(out.buf)] = s
 	}
 	if s.err != nil {
-		return Drawing{Err: out.explain(src, s.err)}
+		return Drawing{Err: out.locateError(src, s.err)}
 	}
 	d := Drawing{Root: shapeOf(src, out, s.root)}
 	for _, t := range s.twice {
-		place := func(c [2]int) Place { return out.origin(src, c[0], c[1]).place() }
+		place := func(c [2]int) Place { return out.originOf(src, c[0], c[1]).toPlace() }
 		d.Twice = append(d.Twice, Twice{t.key, place(t.first), place(t.second)})
 	}
 	return d
@@ -114,14 +115,14 @@ func shapeOf(src *source, out *output, n *node) *Shape {
 	case constNode:
 		s.Literal = n.value
 	case holeNode:
-		s.Hole = standing(out.holes[n.hole].value)
+		s.Hole = givenValue(out.holes[n.hole].value)
 	case textNode:
 		for _, p := range n.parts {
 			if p.hole < 0 {
 				s.Parts = append(s.Parts, p.text)
 				continue
 			}
-			s.Parts = append(s.Parts, standing(out.holes[p.hole].value))
+			s.Parts = append(s.Parts, givenValue(out.holes[p.hole].value))
 		}
 	case listNode:
 		s.List = true

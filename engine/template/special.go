@@ -21,27 +21,27 @@ var specials map[string]special
 
 func init() {
 	specials = map[string]special{
-		"include":    {2, 2, include, checkInclude},
+		"include":    {2, 2, callInclude, checkInclude},
 		"quote":      {0, -1, quoteWith(`"`), nil},
 		"squote":     {0, -1, quoteWith("'"), nil},
-		"default":    {2, 2, orDefault, nil},
-		"trim":       {1, 1, trim, nil},
+		"default":    {2, 2, callDefault, nil},
+		"trim":       {1, 1, trimBlanks, nil},
 		"trimSuffix": {2, 2, trimSuffix, nil},
 		"indent":     {2, 2, indentWith("indent"), checkBlanks},
 		"nindent":    {2, 2, indentWith("nindent"), checkBlanks},
-		"required":   {2, 2, required, nil},
-		"fail":       {1, 1, failWith, nil},
-		"wait":       {1, 1, waitWith, nil},
-		"hasAPI":     {2, 2, hasAPI, checkHasAPI},
-		"lookup":     {4, 4, lookup, checkLookup},
+		"required":   {2, 2, callRequired, nil},
+		"fail":       {1, 1, callFail, nil},
+		"wait":       {1, 1, callWait, nil},
+		"hasAPI":     {2, 2, callHasAPI, checkHasAPI},
+		"lookup":     {4, 4, callLookup, checkLookup},
 		"select":     {3, 4, selectObjects, checkSelect},
-		"child":      {1, 1, child, checkChild},
-		"children":   {1, 1, children, checkChild},
-		"await":      {1, 1, await, checkChild},
-		"rendered":   {1, 1, rendered, checkRendered},
-		"config":     {1, 1, config, checkConfig},
-		"file":       {1, 1, file, checkFile},
-		"stable":     {3, 3, stable, checkStable},
+		"child":      {1, 1, callChild, checkChild},
+		"children":   {1, 1, callChildren, checkChild},
+		"await":      {1, 1, callAwait, checkChild},
+		"rendered":   {1, 1, callRendered, checkRendered},
+		"config":     {1, 1, callConfig, checkConfig},
+		"file":       {1, 1, callFile, checkFile},
+		"stable":     {3, 3, callStable, checkStable},
 	}
 	for _, form := range []string{"toYaml", "toYamlPretty", "toJson", "mustToJson", "toRawJson", "toPrettyJson"} {
 		if funcs.Table()[form] != nil {
@@ -59,8 +59,9 @@ func init() {
 // sorted; with those of package funcs they are all functions there are.
 func Specials() []string { return append(sortedKeys(specials), "and", "or") }
 
-func include(x *exec, at pos, args []any) (any, error) {
-	plain, err := x.text(args[0])
+// callInclude implements the function include.
+func callInclude(x *exec, at pos, args []any) (any, error) {
+	plain, err := x.toText(args[0])
 	name, ok := plain.(string)
 	r := x.set.defines[name]
 	if err == nil && (!ok || r == nil) {
@@ -71,7 +72,7 @@ func include(x *exec, at pos, args []any) (any, error) {
 	}
 	before := x.out
 	x.out = newOutput(256)
-	err = x.call(at, r, args[1])
+	err = x.callRoutine(at, r, args[1])
 	inner := x.out
 	x.out = before
 	if err != nil {
@@ -102,7 +103,7 @@ func quoteWith(mark string) func(*exec, pos, []any) (any, error) {
 			if a == nil {
 				continue
 			}
-			plain, err := x.text(a)
+			plain, err := x.toText(a)
 			if err != nil {
 				return nil, err
 			}
@@ -120,15 +121,15 @@ func quoteWith(mark string) func(*exec, pos, []any) (any, error) {
 		}
 		marked := make([]string, len(texts))
 		for i, t := range texts {
-			marked[i] = t.marked()
+			marked[i] = t.withMarks()
 		}
-		return x.counted(strings.Join(marked, " "), nil)
+		return x.chargeText(strings.Join(marked, " "), nil)
 	}
 }
 
 func encodeAs(form string) func(*exec, pos, []any) (any, error) {
 	return func(x *exec, _ pos, args []any) (any, error) {
-		v, err := x.text(args[0])
+		v, err := x.toText(args[0])
 		return &encoded{value: v, form: form, blanks: -1}, err
 	}
 }
@@ -137,20 +138,22 @@ func encodeAs(form string) func(*exec, pos, []any) (any, error) {
 // else is data and parsed as such.
 func decodeAs(form string) func(*exec, pos, []any) (any, error) {
 	return func(x *exec, at pos, args []any) (any, error) {
-		v, err := decode(x, at, form, args[0])
+		v, err := decodeValue(x, at, form, args[0])
 		if err != nil {
 			return nil, err
 		}
-		return v, x.charge(nodeBytes * countNodes(v))
+		return v, x.chargeBytes(nodeBytes * countNodes(v))
 	}
 }
 
-func decode(x *exec, at pos, form string, arg any) (any, error) {
+// decodeValue parses the skeleton of an include and puts the values in. Anything else is data and
+// parsed as such.
+func decodeValue(x *exec, at pos, form string, arg any) (any, error) {
 	if f, ok := arg.(*fragment); ok {
-		x.note(f.sealed)
-		return x.set.value(at, &output{buf: []byte(f.text), holes: f.holes, marks: f.marks})
+		x.noteSecret(f.sealed)
+		return x.set.fillValue(at, &output{buf: []byte(f.text), holes: f.holes, marks: f.marks})
 	}
-	v, err := x.text(arg)
+	v, err := x.toText(arg)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +168,7 @@ func checkDecode(c *compiler, fn *parse.IdentifierNode, args []parse.Node) {
 		piped = &parse.CommandNode{Args: args}
 	}
 	if piped == nil || !c.asItStands(piped) {
-		c.fail(fn, "%s takes one field as it stands, one read such as file or lookup, or an include", fn.Ident)
+		c.addError(fn, "%s takes one field as it stands, one read such as file or lookup, or an include", fn.Ident)
 	}
 }
 
@@ -186,35 +189,40 @@ func (c *compiler) asItStands(cmd *parse.CommandNode) bool {
 	return false
 }
 
-func orDefault(x *exec, _ pos, args []any) (any, error) {
-	if holds, err := x.truth(args[1]); holds || err != nil {
+// callDefault implements the function default.
+func callDefault(x *exec, _ pos, args []any) (any, error) {
+	if holds, err := x.isTrue(args[1]); holds || err != nil {
 		return args[1], err
 	}
 	return args[0], nil
 }
 
-func required(x *exec, _ pos, args []any) (any, error) {
-	given, err := x.text(args[1])
+// callRequired implements the function required.
+func callRequired(x *exec, _ pos, args []any) (any, error) {
+	given, err := x.toText(args[1])
 	if err != nil {
 		return nil, err
 	}
 	if given == nil || given == "" {
-		return nil, &Failure{message(x, args[0])}
+		return nil, &Failure{messageText(x, args[0])}
 	}
 	return args[1], nil
 }
 
-func failWith(x *exec, _ pos, args []any) (any, error) {
-	return nil, &Failure{message(x, args[0])}
+// callFail implements the function fail.
+func callFail(x *exec, _ pos, args []any) (any, error) {
+	return nil, &Failure{messageText(x, args[0])}
 }
 
-func waitWith(x *exec, _ pos, args []any) (any, error) {
-	return nil, &Wait{message(x, args[0])}
+// callWait implements the function wait.
+func callWait(x *exec, _ pos, args []any) (any, error) {
+	return nil, &Wait{messageText(x, args[0])}
 }
 
-func message(x *exec, v any) string {
+// messageText returns the text of a message, unless it holds a value of a Secret.
+func messageText(x *exec, v any) string {
 	x.taint = notSealed
-	plain, err := x.text(v)
+	plain, err := x.toText(v)
 	if x.taint != notSealed {
 		return sealedMessage
 	}

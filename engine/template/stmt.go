@@ -54,33 +54,35 @@ type callStmt struct {
 
 type signalStmt signal
 
-func (c *compiler) list(n *parse.ListNode) block {
+// compileList compiles a list of statements.
+func (c *compiler) compileList(n *parse.ListNode) block {
 	if n == nil {
 		return nil
 	}
 	var b block
 	for _, node := range n.Nodes {
-		if s := c.stmt(node); s != nil {
+		if s := c.compileStmt(node); s != nil {
 			b = append(b, s)
 		}
 	}
 	return b
 }
 
-func (c *compiler) stmt(node parse.Node) stmt {
+// compileStmt compiles a statement.
+func (c *compiler) compileStmt(node parse.Node) stmt {
 	switch n := node.(type) {
 	case *parse.TextNode:
-		return &textStmt{at: c.at(n), text: string(n.Text)}
+		return &textStmt{at: c.posOf(n), text: string(n.Text)}
 	case *parse.ActionNode:
-		return c.action(n)
+		return c.compileAction(n)
 	case *parse.IfNode:
-		return c.branch(&n.BranchNode, false)
+		return c.compileBranch(&n.BranchNode, false)
 	case *parse.WithNode:
-		return c.branch(&n.BranchNode, true)
+		return c.compileBranch(&n.BranchNode, true)
 	case *parse.RangeNode:
-		return c.rangeOver(&n.BranchNode)
+		return c.compileRange(&n.BranchNode)
 	case *parse.TemplateNode:
-		return c.template(n)
+		return c.compileTemplate(n)
 	case *parse.BreakNode:
 		return signalStmt(breakLoop)
 	case *parse.ContinueNode:
@@ -88,54 +90,57 @@ func (c *compiler) stmt(node parse.Node) stmt {
 	case *parse.CommentNode:
 		return nil
 	}
-	c.fail(node, "this cannot stand in a template")
+	c.addError(node, "this cannot stand in a template")
 	return nil
 }
 
-func (c *compiler) action(n *parse.ActionNode) stmt {
-	value := c.pipe(n.Pipe)
+// compileAction compiles an action.
+func (c *compiler) compileAction(n *parse.ActionNode) stmt {
+	value := c.compilePipe(n.Pipe)
 	if len(n.Pipe.Decl) == 0 {
-		return &printStmt{at: c.at(n.Pipe), value: value}
+		return &printStmt{at: c.posOf(n.Pipe), value: value}
 	}
 	c.checkLost(n.Pipe)
-	return &assignStmt{at: c.at(n.Pipe), slot: c.target(n.Pipe, 0), value: value}
+	return &assignStmt{at: c.posOf(n.Pipe), slot: c.targetSlot(n.Pipe, 0), value: value}
 }
 
-// target is the slot of the i-th variable that a pipeline sets.
-func (c *compiler) target(p *parse.PipeNode, i int) int {
+// targetSlot returns the slot of the i-th variable that a pipeline sets.
+func (c *compiler) targetSlot(p *parse.PipeNode, i int) int {
 	name := p.Decl[i].Ident[0]
 	if len(p.Cmds) != 1 || !c.asItStands(p.Cmds[0]) {
 		c.made[name] = true
 	}
 	if p.IsAssign {
-		return c.slot(name)
+		return c.slotOf(name)
 	}
 	return c.declareVar(name)
 }
 
-func (c *compiler) branch(n *parse.BranchNode, with bool) stmt {
-	s := &ifStmt{at: c.at(n.Pipe), with: with, slot: -1}
-	c.scoped(func() {
-		s.cond = c.pipe(n.Pipe)
+// compileBranch compiles an if or with.
+func (c *compiler) compileBranch(n *parse.BranchNode, with bool) stmt {
+	s := &ifStmt{at: c.posOf(n.Pipe), with: with, slot: -1}
+	c.compileScope(func() {
+		s.cond = c.compilePipe(n.Pipe)
 		if len(n.Pipe.Decl) > 0 {
-			s.slot = c.target(n.Pipe, 0)
+			s.slot = c.targetSlot(n.Pipe, 0)
 		}
-		c.scoped(func() { s.then = c.list(n.List) })
-		c.scoped(func() { s.orElse = c.list(n.ElseList) })
+		c.compileScope(func() { s.then = c.compileList(n.List) })
+		c.compileScope(func() { s.orElse = c.compileList(n.ElseList) })
 	})
 	return s
 }
 
-func (c *compiler) template(n *parse.TemplateNode) stmt {
+// compileTemplate compiles the call of a define.
+func (c *compiler) compileTemplate(n *parse.TemplateNode) stmt {
 	called := c.set.defines[n.Name]
 	if called == nil {
 		c.noTemplate(n, n.Name)
 		return nil
 	}
 	c.into.calls = append(c.into.calls, called)
-	s := &callStmt{at: c.at(n), call: called, arg: constant{}}
+	s := &callStmt{at: c.posOf(n), call: called, arg: constant{}}
 	if n.Pipe != nil {
-		s.arg = c.pipe(n.Pipe)
+		s.arg = c.compilePipe(n.Pipe)
 	}
 	return s
 }
@@ -151,19 +156,19 @@ func (b block) run(x *exec) (signal, error) {
 }
 
 func (s *textStmt) run(x *exec) (signal, error) {
-	return goOn, x.emit(s.at, s.text)
+	return goOn, x.writeText(s.at, s.text)
 }
 
 func (s *printStmt) run(x *exec) (signal, error) {
-	v, err := x.value(s.at, s.value)
+	v, err := x.evalStep(s.at, s.value)
 	if err != nil {
 		return goOn, err
 	}
-	return goOn, x.print(s.at, v)
+	return goOn, x.printValue(s.at, v)
 }
 
 func (s *assignStmt) run(x *exec) (signal, error) {
-	v, err := x.value(s.at, s.value)
+	v, err := x.evalStep(s.at, s.value)
 	if err != nil {
 		return goOn, err
 	}
@@ -172,46 +177,46 @@ func (s *assignStmt) run(x *exec) (signal, error) {
 }
 
 func (s *ifStmt) run(x *exec) (signal, error) {
-	v, err := x.value(s.at, s.cond)
+	v, err := x.evalStep(s.at, s.cond)
 	if err != nil {
 		return goOn, err
 	}
 	if s.slot >= 0 {
 		x.vars[s.slot] = v
 	}
-	holds, err := x.truth(v)
+	holds, err := x.isTrue(v)
 	if err != nil {
-		return goOn, s.at.wrap(err)
+		return goOn, s.at.wrapError(err)
 	}
 	if x.tracer == nil {
-		return s.choose(x, v, holds)
+		return s.runChosen(x, v, holds)
 	}
-	leave := x.tracer.EnterBranch(s.at.place(), holds, describeAnswer(v), 0)
-	sig, err := s.choose(x, v, holds)
+	leave := x.tracer.EnterBranch(s.at.toPlace(), holds, describeAnswer(v), 0)
+	sig, err := s.runChosen(x, v, holds)
 	if err == nil {
 		leave()
 	}
 	return sig, err
 }
 
-// choose runs one of the two lists.
-func (s *ifStmt) choose(x *exec, v any, holds bool) (signal, error) {
+// runChosen runs one of the two lists.
+func (s *ifStmt) runChosen(x *exec, v any, holds bool) (signal, error) {
 	if !holds {
 		return s.orElse.run(x)
 	}
 	if !s.with {
 		return s.then.run(x)
 	}
-	defer x.enter(v)()
+	defer x.setDot(v)()
 	return s.then.run(x)
 }
 
 func (s *callStmt) run(x *exec) (signal, error) {
-	arg, err := x.value(s.at, s.arg)
+	arg, err := x.evalStep(s.at, s.arg)
 	if err != nil {
 		return goOn, err
 	}
-	return goOn, x.call(s.at, s.call, arg)
+	return goOn, x.callRoutine(s.at, s.call, arg)
 }
 
 func (s signalStmt) run(*exec) (signal, error) { return signal(s), nil }

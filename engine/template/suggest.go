@@ -9,8 +9,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
-// nearest is the known name that a misspelt one most likely means, or "".
-func nearest(name string, known []string) string { return schema.Suggest(name, known) }
+// suggestName returns the known name that a misspelt one most likely means, or "".
+func suggestName(name string, known []string) string { return schema.Suggest(name, known) }
 
 func didYouMean(name string) string {
 	if name == "" {
@@ -52,19 +52,19 @@ func (c *compiler) readsHelm(n parse.Node) bool {
 	if len(fields) == 0 || helmRoots[fields[0]] == "" {
 		return false
 	}
-	c.fail(n, "there is no .%s: %s", fields[0], helmRoots[fields[0]])
+	c.addError(n, "there is no .%s: %s", fields[0], helmRoots[fields[0]])
 	return true
 }
 
 // noTemplate says that there is no define of that name.
 func (c *compiler) noTemplate(n parse.Node, name string) {
 	if !c.set.lost[name] {
-		c.fail(n, "there is no template %q%s", name, didYouMean(nearest(name, sortedKeys(c.set.defines))))
+		c.addError(n, "there is no template %q%s", name, didYouMean(suggestName(name, sortedKeys(c.set.defines))))
 	}
 }
 
-// function resolves a name to what carries it out.
-func (c *compiler) function(n *parse.IdentifierNode) (special, *funcs.Func) {
+// resolveFunction resolves a name to what carries it out.
+func (c *compiler) resolveFunction(n *parse.IdentifierNode) (special, *funcs.Func) {
 	if f, ok := specials[n.Ident]; ok {
 		return f, nil
 	}
@@ -72,19 +72,19 @@ func (c *compiler) function(n *parse.IdentifierNode) (special, *funcs.Func) {
 		return special{}, f
 	}
 	if reason, refused := funcs.Refused()[n.Ident]; refused {
-		c.fail(n, "the function %s is not available: %s", n.Ident, reason)
+		c.addError(n, "the function %s is not available: %s", n.Ident, reason)
 		return special{}, nil
 	}
 	if instead := otherWords[n.Ident]; instead != "" {
-		c.fail(n, "there is no function %s: write %s", n.Ident, instead)
+		c.addError(n, "there is no function %s: write %s", n.Ident, instead)
 		return special{}, nil
 	}
-	c.fail(n, "there is no function %s%s", n.Ident, suggestFunction(n.Ident))
+	c.addError(n, "there is no function %s%s", n.Ident, suggestFunction(n.Ident))
 	return special{}, nil
 }
 
 func suggestFunction(name string) string {
 	known := sortedKeys(funcs.Table())
 	known = append(known, Specials()...)
-	return didYouMean(nearest(name, known))
+	return didYouMean(suggestName(name, known))
 }

@@ -15,11 +15,11 @@ var quotedToken = regexp.MustCompile(`"([^"]+)"|<([^<>]+)>|\{\{(\w+)`)
 func syntaxError(src *source, err error) error {
 	m := syntaxMessage.FindStringSubmatch(err.Error())
 	if m == nil {
-		return pos{src, 0}.wrap(err)
+		return pos{src, 0}.wrapError(err)
 	}
 	if m[2] == "unexpected EOF" {
-		if open := unclosed(src.text); open.word != "" {
-			return pos{src, open.off}.errorf("this %s is not closed: add {{ end }}", open.word)
+		if open := findUnclosed(src.text); open.word != "" {
+			return pos{src, open.off}.errorAt("this %s is not closed: add {{ end }}", open.word)
 		}
 	}
 	line, _ := strconv.Atoi(m[1])
@@ -31,7 +31,7 @@ func syntaxError(src *source, err error) error {
 		column, text = columnOf(m[2], lines[line-1]), plainSyntax(m[2], lines[line-1])
 	}
 	place := pos{src, start + column}
-	return &Error{Place: place.place(), Quote: shortened(strings.TrimSpace(lines[line-1])), Err: errors.New(text)}
+	return &Error{Place: place.toPlace(), Quote: shortenQuote(strings.TrimSpace(lines[line-1])), Err: errors.New(text)}
 }
 
 // columnOf is where on a line the token stands that the parser's message quotes, or else
@@ -85,9 +85,9 @@ type opener struct {
 
 var actions = regexp.MustCompile("(?s)\\{\\{-?\\s*(?:/\\*.*?\\*/|(\\w*)(?:\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`|[^\"`])*?)\\s*-?\\}\\}")
 
-// unclosed finds the action without an end of a text that has too few: that
-// whose end stands further left than itself, or else the last that is open.
-func unclosed(text string) opener {
+// findUnclosed finds the action without an end of a text that has too few: that whose end stands
+// further left than itself, or else the last that is open.
+func findUnclosed(text string) opener {
 	var open []opener
 	var suspect opener
 	for _, m := range actions.FindAllStringSubmatchIndex(text, -1) {

@@ -7,26 +7,27 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
+// formatInt formats a number.
+func formatInt(n int) string { return strconv.Itoa(n) }
 
 // Place is where the template writes the field at path: names of fields as
 // string, numbers of list items as int. It follows the path as far as the
 // template wrote it; what a value brought stands where the value is printed.
 func (d *Document) Place(path ...any) Place {
-	f := d.filler()
-	n, _, at := f.walk(d.root, path)
+	f := d.newFiller()
+	n, _, at := f.walkPath(d.root, path)
 	if at.src != nil {
-		return at.place()
+		return at.toPlace()
 	}
-	return f.where(n)
+	return f.placeOf(n)
 }
 
 // KeyPlace is where the template writes the key of the field at path; where it
 // writes none, the same as Place.
 func (d *Document) KeyPlace(path ...any) Place {
-	f := d.filler()
+	f := d.newFiller()
 	last := max(len(path)-1, 0)
-	parent, left, _ := f.walk(d.root, path[:last])
+	parent, left, _ := f.walkPath(d.root, path[:last])
 	if last == len(path) || left > 0 {
 		return d.Place(path...)
 	}
@@ -34,18 +35,18 @@ func (d *Document) KeyPlace(path ...any) Place {
 		if e.merge {
 			continue
 		}
-		if key, err := f.key(e.key); err == nil && key == path[last] {
-			return f.where(e.key)
+		if key, err := f.fillKey(e.key); err == nil && key == path[last] {
+			return f.placeOf(e.key)
 		}
 	}
 	return d.Place(path...)
 }
 
-// walk follows a path from a node as far as there are nodes: to the last of
-// them, how many steps are left, and the value that brought the next one.
-func (f *filler) walk(n *node, path []any) (last *node, left int, brought pos) {
+// walkPath follows a path from a node as far as there are nodes: to the last of them, how many
+// steps are left, and the value that brought the next one.
+func (f *filler) walkPath(n *node, path []any) (last *node, left int, brought pos) {
 	for i, step := range path {
-		next, at := f.step(n, step)
+		next, at := f.stepDown(n, step)
 		if next == nil {
 			return n, len(path) - i, at
 		}
@@ -54,12 +55,12 @@ func (f *filler) walk(n *node, path []any) (last *node, left int, brought pos) {
 	return n, 0, pos{}
 }
 
-// where is the place of a node.
-func (f *filler) where(n *node) Place {
+// placeOf returns the place of a node.
+func (f *filler) placeOf(n *node) Place {
 	if n.kind == holeNode {
-		return f.holes[n.hole].at.place()
+		return f.holes[n.hole].at.toPlace()
 	}
-	return f.at(n.line, n.column).place()
+	return f.posAt(n.line, n.column).toPlace()
 }
 
 // Writes reports whether the template writes the field at path literally, even if
@@ -67,15 +68,15 @@ func (f *filler) where(n *node) Place {
 func (d *Document) Writes(path ...string) bool {
 	n := d.root
 	for _, step := range path {
-		if n = n.below(step); n == nil {
+		if n = n.valueOf(step); n == nil {
 			return false
 		}
 	}
 	return true
 }
 
-// below is the value of a literal key.
-func (n *node) below(key string) *node {
+// valueOf returns the value of a literal key, or nil.
+func (n *node) valueOf(key string) *node {
 	for _, e := range n.entries {
 		if name, ok := e.key.value.(string); ok && !e.merge && name == key {
 			return e.value
@@ -84,22 +85,23 @@ func (n *node) below(key string) *node {
 	return nil
 }
 
-func (d *Document) filler() *filler {
+// newFiller returns a filler without limits.
+func (d *Document) newFiller() *filler {
 	return newFiller(d.src, d.out, &room{lim: funcs.DefaultLimits, nodes: math.MaxInt, bytes: math.MaxInt})
 }
 
-// step goes one step down: to a node, or to the value that brought the field.
-func (f *filler) step(n *node, step any) (*node, pos) {
+// stepDown goes one step down: to a node, or to the value that brought the field.
+func (f *filler) stepDown(n *node, step any) (*node, pos) {
 	switch step := step.(type) {
 	case string:
 		for _, e := range n.entries {
 			if e.merge {
-				if m, ok := unwrap(f.holes[e.key.hole].value).(map[string]any); ok && m[step] != nil {
+				if m, ok := unwrapEncoded(f.holes[e.key.hole].value).(map[string]any); ok && m[step] != nil {
 					return nil, f.holes[e.key.hole].at
 				}
 				continue
 			}
-			if key, err := f.key(e.key); err == nil && key == step {
+			if key, err := f.fillKey(e.key); err == nil && key == step {
 				return e.value, pos{}
 			}
 		}
@@ -107,7 +109,7 @@ func (f *filler) step(n *node, step any) (*node, pos) {
 		for _, item := range n.items {
 			size := 1
 			if item.kind == holeNode && item.block == 'l' {
-				list, _ := unwrap(f.holes[item.hole].value).([]any)
+				list, _ := unwrapEncoded(f.holes[item.hole].value).([]any)
 				size = len(list)
 			}
 			if step < size {
@@ -119,7 +121,8 @@ func (f *filler) step(n *node, step any) (*node, pos) {
 	return nil, pos{}
 }
 
-func unwrap(v any) any {
+// unwrapEncoded returns the value of what toYaml or toJson gave.
+func unwrapEncoded(v any) any {
 	if e, ok := v.(*encoded); ok {
 		return e.value
 	}

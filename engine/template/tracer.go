@@ -47,7 +47,7 @@ func (x *exec) recordPassage() {
 // Way is what the Tracer's Way returned for the text that the document begins with; nil
 // if the execution was not traced.
 func (d *Document) Way() any {
-	off := d.out.offset(d.root.line, d.root.column) + d.out.start
+	off := d.out.offsetOf(d.root.line, d.root.column) + d.out.start
 	var way any
 	for _, p := range d.out.passages {
 		if p.off > off {
@@ -61,7 +61,7 @@ func (d *Document) Way() any {
 // describeAnswer says what a condition came to: of texts and of what was read from a
 // Secret no more than that.
 func describeAnswer(v any) string {
-	v, secret := unseal(v)
+	v, secret := unsealValue(v)
 	if f, ok := v.(*fragment); ok {
 		secret = f.sealed
 		v = f.text
@@ -97,5 +97,5 @@ func describeAnswer(v any) string {
 		}
 		return fmt.Sprintf("a map of %d", len(v))
 	}
-	return describe(v)
+	return describeType(v)
 }

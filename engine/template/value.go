@@ -7,10 +7,10 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/api"
 )
 
-// whole is a value that stands alone, for the document to own: it keeps its
-// own type. Nothing is absent.
-func (f *filler) whole(h hole, k keep) (any, error) {
-	if err := f.refuse(h); err != nil {
+// fillWhole returns a value that stands alone, for the document to own: it keeps its own type.
+// Nothing is absent.
+func (f *filler) fillWhole(h hole, k keep) (any, error) {
+	if err := f.checkSealed(h); err != nil {
 		return nil, err
 	}
 	v := h.value
@@ -24,17 +24,17 @@ func (f *filler) whole(h hole, k keep) (any, error) {
 		v = q.text
 	}
 	s := survey{left: f.left.nodes}
-	s.walk(v)
-	if err := f.left.take(s.nodes, s.bytes); err != nil {
-		return nil, h.at.wrap(err)
+	s.surveyValue(v)
+	if err := f.left.takeRoom(s.nodes, s.bytes); err != nil {
+		return nil, h.at.wrapError(err)
 	}
 	switch {
 	case s.strange != "":
-		return nil, h.at.errorf("a value of type %s cannot stand in a document", s.strange)
+		return nil, h.at.errorAt("a value of type %s cannot stand in a document", s.strange)
 	case s.reserved:
-		return nil, h.at.errorf(reservedKey, api.Domain)
+		return nil, h.at.errorAt(reservedKey, api.Domain)
 	case s.null && k != "":
-		return nil, h.at.errorf("a part of this value is null, and without it %s would select or allow more", string(k))
+		return nil, h.at.errorAt("a part of this value is null, and without it %s would select or allow more", string(k))
 	}
 	return deepCopy(v), nil
 }
@@ -47,7 +47,8 @@ type survey struct {
 	strange            string
 }
 
-func (s *survey) walk(v any) {
+// surveyValue adds what there is in a value.
+func (s *survey) surveyValue(v any) {
 	if s.nodes++; s.nodes > s.left {
 		return
 	}
@@ -57,11 +58,11 @@ func (s *survey) walk(v any) {
 		for key, item := range v {
 			s.bytes += len(key)
 			s.reserved = s.reserved || api.Reserved(key)
-			s.walk(item)
+			s.surveyValue(item)
 		}
 	case []any:
 		for _, item := range v {
-			s.walk(item)
+			s.surveyValue(item)
 		}
 	case string:
 		s.bytes += len(v)
@@ -91,8 +92,8 @@ func deepCopy(v any) any {
 	return v
 }
 
-// text puts values into a text.
-func (f *filler) text(n *node) (string, error) {
+// fillText puts values into a text.
+func (f *filler) fillText(n *node) (string, error) {
 	var b strings.Builder
 	for _, p := range n.parts {
 		if p.hole < 0 {
@@ -100,41 +101,40 @@ func (f *filler) text(n *node) (string, error) {
 			continue
 		}
 		h := f.holes[p.hole]
-		if err := f.refuse(h); err != nil {
+		if err := f.checkSealed(h); err != nil {
 			return "", err
 		}
 		s, err := textOf(h.value, f.left.lim)
 		if err != nil {
-			return "", h.at.wrap(err)
+			return "", h.at.wrapError(err)
 		}
 		more := 0
 		if n.block != 0 {
 			more = strings.Count(s, "\n") * len(p.lead)
 		}
 		if most := f.left.lim.Bytes; b.Len()+len(s)+more > most {
-			return "", h.at.errorf("the text is longer than %d bytes: %w", most, ErrBudget)
+			return "", h.at.errorAt("the text is longer than %d bytes: %w", most, ErrBudget)
 		}
 		if more > 0 {
-			s = led(s, p.lead)
+			s = leadLines(s, p.lead)
 		}
 		b.WriteString(s)
 	}
-	if err := f.left.take(0, b.Len()); err != nil {
-		return "", f.errorf(n, "%w", err)
+	if err := f.left.takeRoom(0, b.Len()); err != nil {
+		return "", f.errorAt(n, "%w", err)
 	}
-	return chomp(b.String(), n.block), nil
+	return chompText(b.String(), n.block), nil
 }
 
-// led gives every further line of a text its leading blanks. What follows the
-// last line break is no line of the text.
-func led(s, lead string) string {
+// leadLines gives every further line of a text its leading blanks. What follows the last line break
+// is no line of the text.
+func leadLines(s, lead string) string {
 	lines := strings.TrimRight(s, "\n")
 	return strings.ReplaceAll(lines, "\n", "\n"+lead) + s[len(lines):]
 }
 
-// chomp gives a block scalar's text the trailing line breaks that its header
-// asks for.
-func chomp(s string, block byte) string {
+// chompText gives the text of a block scalar the trailing line breaks that its header asks for.
+func chompText(s string, block byte) string {
 	switch block {
 	case '-':
 		return strings.TrimRight(s, "\n")

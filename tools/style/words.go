@@ -22,10 +22,11 @@ var (
 	// and render have their noun in their argument or in the name of their package.
 	allowedWords = []string{"main", "init", "run", "parse", "render"}
 	// allowedMethods may name methods alone, since the receiver is their noun. They are those of
-	// collections and caches, and of the interfaces of sort, container/heap, io, fmt, iter and sync.
+	// collections and caches, of expressions that are evaluated, and of the interfaces of sort,
+	// container/heap, io, fmt, iter and sync.
 	allowedMethods = []string{
 		"get", "set", "add", "delete", "list", "len", "less", "swap", "push", "pop", "clone", "equal",
-		"read", "write", "flush", "reset", "close", "string", "error", "next", "has",
+		"read", "write", "flush", "reset", "close", "string", "error", "next", "has", "eval",
 		"start", "stop", "wait", "lock", "unlock",
 	}
 )

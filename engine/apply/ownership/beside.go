@@ -25,11 +25,11 @@ func displacersIn(doc any, at holders, path fieldpath.Path, found *[]string) {
 		for name, v := range d {
 			if !isIgnoredField(path, name) && isCollection(v) {
 				pe := fieldElement(name)
-				displacersIn(v, at.at(pe), append(path, pe), found)
+				displacersIn(v, at.atElement(pe), append(path, pe), found)
 			}
 		}
 	case []any:
-		keys := at.keys()
+		keys := at.listKeys()
 		if keys == nil && !at.isSet() {
 			return
 		}
@@ -37,22 +37,22 @@ func displacersIn(doc any, at holders, path fieldpath.Path, found *[]string) {
 		for _, item := range d {
 			pe, owned := at.elementOfOurs(item, keys)
 			if missing = missing || !owned; owned {
-				displacersIn(item, at.at(pe), append(path, pe), found)
+				displacersIn(item, at.atElement(pe), append(path, pe), found)
 			}
 		}
 		if missing {
-			*found = append(*found, at.besides(d)...)
+			*found = append(*found, at.holdersBeside(d)...)
 		}
 	}
 }
 
 // elementOfOurs is the element under which our entry owns an item of a list.
 func (all holders) elementOfOurs(item any, keys []string) (fieldpath.PathElement, bool) {
-	ours, found := all.ours()
+	ours, found := all.ownHolder()
 	if !found || ours.below == nil {
 		return fieldpath.PathElement{}, false
 	}
-	for _, pe := range elements(ours.below) {
+	for _, pe := range listElements(ours.below) {
 		if isItem(pe, item) {
 			return pe, true
 		}
@@ -60,14 +60,14 @@ func (all holders) elementOfOurs(item any, keys []string) (fieldpath.PathElement
 	return elementFor(item, keys), false
 }
 
-// besides are the other managers that own an item which is not in a list.
-func (all holders) besides(list []any) []string {
+// holdersBeside returns the other managers that own an item which is not in a list.
+func (all holders) holdersBeside(list []any) []string {
 	var names []string
 	for _, h := range all {
 		if h.ours || h.below == nil {
 			continue
 		}
-		for _, pe := range elements(h.below) {
+		for _, pe := range listElements(h.below) {
 			if !slices.ContainsFunc(list, func(item any) bool { return isItem(pe, item) }) {
 				names = append(names, h.manager)
 			}
@@ -76,8 +76,8 @@ func (all holders) besides(list []any) []string {
 	return names
 }
 
-// elements are the items of a list that a set names, by key or by value.
-func elements(set *fieldpath.Set) []fieldpath.PathElement {
+// listElements returns the items of a list that a set names, by key or by value.
+func listElements(set *fieldpath.Set) []fieldpath.PathElement {
 	var found []fieldpath.PathElement
 	add := func(pe fieldpath.PathElement) {
 		if pe.Key != nil || pe.Value != nil {
@@ -100,7 +100,7 @@ func isItem(pe fieldpath.PathElement, item any) bool {
 		return valueElement(item).Equals(pe)
 	}
 	m, is := item.(map[string]any)
-	return is && fits(pe, m)
+	return is && isCompatible(pe, m)
 }
 
 // A Foreign is an entry of a list that is in a live object beside ours.
@@ -117,7 +117,7 @@ type Foreign struct {
 func Beside(body map[string]any, managed []metav1.ManagedFieldsEntry, manager string) []Foreign {
 	var found []Foreign
 	at := holdersOf(managed, manager)
-	if ours, applied := at.ours(); applied {
+	if ours, applied := at.ownHolder(); applied {
 		besideIn(body, ours.below, at, nil, &found)
 	}
 	slices.SortFunc(found, func(a, b Foreign) int { return strings.Compare(a.Path, b.Path) })
@@ -127,14 +127,14 @@ func Beside(body map[string]any, managed []metav1.ManagedFieldsEntry, manager st
 func besideIn(live any, ours *fieldpath.Set, at holders, path fieldpath.Path, found *[]Foreign) {
 	list, isList := live.([]any)
 	if isList {
-		keys := at.keys()
+		keys := at.listKeys()
 		if keys == nil {
 			return
 		}
 		for _, item := range list {
 			pe := elementFor(item, keys)
 			if !ours.Members.Has(pe) && !hasChild(ours, pe) {
-				*found = append(*found, Foreign{Path: formatPath(append(path, pe)), Managers: at.at(pe).others()})
+				*found = append(*found, Foreign{Path: formatPath(append(path, pe)), Managers: at.atElement(pe).otherManagers()})
 			}
 		}
 	}
@@ -143,7 +143,7 @@ func besideIn(live any, ours *fieldpath.Set, at holders, path fieldpath.Path, fo
 			return
 		}
 		below, _ := ours.Children.Get(pe)
-		besideIn(part(live, pe), below, at.at(pe), append(path, pe), found)
+		besideIn(partAt(live, pe), below, at.atElement(pe), append(path, pe), found)
 	})
 }
 

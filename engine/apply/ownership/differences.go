@@ -28,7 +28,7 @@ type Difference struct {
 // item, else by their index.
 func Differences(sent, answer map[string]any) []Difference {
 	c := comparison{secret: sent["kind"] == "Secret" && sent["apiVersion"] == "v1"}
-	c.fields(goFieldOf(sent), sent, answer)
+	c.compareFields(goFieldOf(sent), sent, answer)
 	slices.SortFunc(c.found, func(a, b Difference) int { return strings.Compare(a.Path, b.Path) })
 	return c.found
 }
@@ -39,20 +39,21 @@ type comparison struct {
 	secret bool
 }
 
-func (c *comparison) fields(in goField, sent, answer map[string]any) {
+// compareFields compares the fields of two maps.
+func (c *comparison) compareFields(in goField, sent, answer map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		if isIgnoredField(c.path, name) {
 			continue
 		}
 		c.path = append(c.path, fieldElement(name))
-		switch got, of := answer[name], in.below(name); {
+		switch got, of := answer[name], in.fieldNamed(name); {
 		case got == nil && sent[name] == nil:
 		case got == nil:
-			c.add(Difference{Normalised: empty(sent[name]) || isZero(sent[name]) && of.omits()})
-		case isZero(sent[name]) && !isZero(got) && of.defaults():
+			c.add(Difference{Normalised: isEmpty(sent[name]) || isZero(sent[name]) && of.mayOmit()})
+		case isZero(sent[name]) && !isZero(got) && of.mayDefault():
 			c.add(Difference{Unset: true})
 		default:
-			c.value(of, sent[name], got)
+			c.compareValues(of, sent[name], got)
 		}
 		c.path = c.path[:len(c.path)-1]
 	}
@@ -64,36 +65,36 @@ func (c *comparison) add(d Difference) {
 	c.found = append(c.found, d)
 }
 
-// value compares two values that are both there.
-func (c *comparison) value(of goField, sent, got any) {
-	if empty(sent) && empty(got) {
+// compareValues compares two values that are both there.
+func (c *comparison) compareValues(of goField, sent, got any) {
+	if isEmpty(sent) && isEmpty(got) {
 		return
 	}
 	switch s := sent.(type) {
 	case map[string]any:
 		if g, ok := got.(map[string]any); ok {
-			c.fields(of, s, g)
+			c.compareFields(of, s, g)
 			return
 		}
 	case []any:
 		if g, ok := got.([]any); ok {
-			c.list(of.item(), s, g)
+			c.compareLists(of.itemField(), s, g)
 			return
 		}
 	default:
 		if sameScalar(sent, got) {
 			return
 		}
-		c.add(Difference{Normalised: c.normalised(sent, got)})
+		c.add(Difference{Normalised: c.isNormalised(sent, got)})
 		return
 	}
 	c.add(Difference{})
 }
 
-// list compares lists: finalizers as a set that others may add to, items with
-// key fields one by one, all others as they stand.
-func (c *comparison) list(of goField, sent, got []any) {
-	if c.at("metadata", "finalizers") {
+// compareLists compares lists: finalizers as a set that others may add to, items with key fields
+// one by one, all others as they stand.
+func (c *comparison) compareLists(of goField, sent, got []any) {
+	if c.isAt("metadata", "finalizers") {
 		for _, s := range sent {
 			if !slices.ContainsFunc(got, func(g any) bool { return sameScalar(s, g) }) {
 				c.add(Difference{})
@@ -102,8 +103,8 @@ func (c *comparison) list(of goField, sent, got []any) {
 		}
 		return
 	}
-	if keys := identifying(sent, got); keys != nil {
-		c.keyed(of, sent, got, keys)
+	if keys := identifyingKeys(sent, got); keys != nil {
+		c.compareByKey(of, sent, got, keys)
 		return
 	}
 	if len(sent) != len(got) {
@@ -112,19 +113,20 @@ func (c *comparison) list(of goField, sent, got []any) {
 	}
 	for i := range sent {
 		c.path = append(c.path, fieldpath.PathElement{Index: &i})
-		c.value(of, sent[i], got[i])
+		c.compareValues(of, sent[i], got[i])
 		c.path = c.path[:len(c.path)-1]
 	}
 }
 
-func (c *comparison) keyed(of goField, sent, got []any, keys []string) {
+// compareByKey compares lists whose items have keys.
+func (c *comparison) compareByKey(of goField, sent, got []any, keys []string) {
 	for _, item := range sent {
 		m := item.(map[string]any)
 		given := givenKeys(m, keys)
-		g, ok := counterpart(got, m, given)
+		g, ok := findCounterpart(got, m, given)
 		c.path = append(c.path, fieldpath.PathElement{Key: &given})
 		if ok {
-			c.value(of, m, g)
+			c.compareValues(of, m, g)
 		} else {
 			c.add(Difference{})
 		}
@@ -132,9 +134,9 @@ func (c *comparison) keyed(of goField, sent, got []any, keys []string) {
 	}
 }
 
-// counterpart finds the item of got that is m, whose keys are given. A port
-// without protocol is one of TCP, if there is one.
-func counterpart(got []any, m map[string]any, given value.FieldList) (any, bool) {
+// findCounterpart finds the item of got that is m, whose keys are given. A port without protocol is
+// one of TCP, if there is one.
+func findCounterpart(got []any, m map[string]any, given value.FieldList) (any, bool) {
 	if m["port"] != nil || m["containerPort"] != nil {
 		full := append(given.Copy(), value.Field{Name: "protocol", Value: value.NewValueInterface("TCP")})
 		if g, ok := findByKeys(got, fieldpath.PathElement{Key: &full}); ok && m["protocol"] == nil {
@@ -144,8 +146,8 @@ func counterpart(got []any, m map[string]any, given value.FieldList) (any, bool)
 	return findByKeys(got, fieldpath.PathElement{Key: &given})
 }
 
-// at reports whether the path walked so far is exactly that of these fields.
-func (c *comparison) at(names ...string) bool {
+// isAt reports whether the path walked so far is exactly that of these fields.
+func (c *comparison) isAt(names ...string) bool {
 	if len(c.path) != len(names) {
 		return false
 	}
@@ -164,18 +166,19 @@ var keySets = [][]string{
 	{"type"}, {"mountPath"}, {"devicePath"}, {"topologyKey"},
 }
 
-// identifying are the key fields that tell the items of both lists apart, nil
-// if there are none. The first of a set must be in every item.
-func identifying(sent, got []any) []string {
+// identifyingKeys returns the key fields that tell the items of both lists apart, or nil if there
+// are none. The first of a set must be in every item.
+func identifyingKeys(sent, got []any) []string {
 	for _, keys := range keySets {
-		if distinct(sent, keys) && distinct(got, keys) {
+		if areDistinct(sent, keys) && areDistinct(got, keys) {
 			return keys
 		}
 	}
 	return nil
 }
 
-func distinct(list []any, keys []string) bool {
+// areDistinct reports whether these keys tell the items of a list apart.
+func areDistinct(list []any, keys []string) bool {
 	seen := make(map[[2]any]bool, len(list))
 	for _, item := range list {
 		m, ok := item.(map[string]any)
@@ -196,7 +199,7 @@ func distinct(list []any, keys []string) bool {
 
 // scalarKey is v as a map's key, nil if it is a collection.
 func scalarKey(v any) any {
-	if n, ok := number(v); ok {
+	if n, ok := toNumber(v); ok {
 		return n
 	}
 	if isCollection(v) {

@@ -40,11 +40,11 @@ type Mark struct {
 // MarkAt is the mark of manager's Apply entry for a subresource, or for the main
 // resource (""); ok is false if there is none.
 func MarkAt(managed []metav1.ManagedFieldsEntry, manager, subresource string) (m Mark, ok bool) {
-	i := index(managed, manager, subresource)
+	i := findEntry(managed, manager, subresource)
 	if i < 0 {
 		return Mark{}, false
 	}
-	return mark(managed[i]), true
+	return markOf(managed[i]), true
 }
 
 // OthersMark tells two states of what other managers own in the main resource apart,
@@ -53,20 +53,22 @@ func OthersMark(managed []metav1.ManagedFieldsEntry, manager string) string {
 	var marks []string
 	for _, m := range managed {
 		if m.Manager != manager && m.Subresource == "" {
-			marks = append(marks, m.Manager+" "+mark(m).Digest+" "+mark(m).Time)
+			marks = append(marks, m.Manager+" "+markOf(m).Digest+" "+markOf(m).Time)
 		}
 	}
 	return strings.Join(marks, ", ")
 }
 
-func index(managed []metav1.ManagedFieldsEntry, manager, subresource string) int {
+// findEntry returns the index of the Apply entry of a manager, or −1.
+func findEntry(managed []metav1.ManagedFieldsEntry, manager, subresource string) int {
 	return slices.IndexFunc(managed, func(m metav1.ManagedFieldsEntry) bool {
 		return m.Manager == manager && m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == subresource
 	})
 }
 
-func mark(m metav1.ManagedFieldsEntry) (of Mark) {
-	sum := sha256.Sum256(raw(m))
+// markOf returns the mark of an entry.
+func markOf(m metav1.ManagedFieldsEntry) (of Mark) {
+	sum := sha256.Sum256(rawFields(m))
 	of.Digest = hex.EncodeToString(sum[:])
 	if m.Time != nil {
 		of.Time = m.Time.UTC().Format(time.RFC3339)
@@ -82,7 +84,7 @@ func Ours(managed []metav1.ManagedFieldsEntry, manager string) (e Entry, ok bool
 
 // OursAt finds manager's Apply entry for a subresource, such as "status".
 func OursAt(managed []metav1.ManagedFieldsEntry, manager, subresource string) (e Entry, ok bool, err error) {
-	i := index(managed, manager, subresource)
+	i := findEntry(managed, manager, subresource)
 	if i < 0 {
 		return Entry{}, false, nil
 	}
@@ -93,7 +95,7 @@ func OursAt(managed []metav1.ManagedFieldsEntry, manager, subresource string) (e
 	}
 	return Entry{
 		Manager: m.Manager, Operation: string(m.Operation), Subresource: m.Subresource,
-		Fields: fields, Mark: mark(m),
+		Fields: fields, Mark: markOf(m),
 		rest: slices.Concat(managed[:i], managed[i+1:]),
 	}, true, nil
 }
@@ -141,7 +143,7 @@ func WithoutCoOwner(managed []metav1.ManagedFieldsEntry, manager string) (
 	if err != nil {
 		return managed, false, fmt.Errorf("writing managedFields of %s: %w", manager, err)
 	}
-	rest[index(rest, manager, "")].FieldsV1 = metav1.NewFieldsV1(string(text))
+	rest[findEntry(rest, manager, "")].FieldsV1 = metav1.NewFieldsV1(string(text))
 	return rest, true, nil
 }
 
@@ -151,11 +153,11 @@ var metadata = fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"))
 // Rest are the fields of another entry that this one does not own, as they
 // stand in managedFields.
 func (e Entry) Rest(other metav1.ManagedFieldsEntry) (*metav1.FieldsV1, error) {
-	return left(other, func(theirs *fieldpath.Set) *fieldpath.Set { return theirs.Difference(e.fields()) })
+	return remainingFields(other, func(theirs *fieldpath.Set) *fieldpath.Set { return theirs.Difference(e.fieldSet()) })
 }
 
-// left is what a function leaves of the fields of an entry.
-func left(m metav1.ManagedFieldsEntry, of func(*fieldpath.Set) *fieldpath.Set) (*metav1.FieldsV1, error) {
+// remainingFields returns what a function leaves of the fields of an entry.
+func remainingFields(m metav1.ManagedFieldsEntry, of func(*fieldpath.Set) *fieldpath.Set) (*metav1.FieldsV1, error) {
 	fields, err := parse(m)
 	if err != nil {
 		return nil, fmt.Errorf("reading managedFields of %s: %w", m.Manager, err)
@@ -173,7 +175,7 @@ func left(m metav1.ManagedFieldsEntry, of func(*fieldpath.Set) *fieldpath.Set) (
 // See https://github.com/kubernetes/kubernetes/issues/118519.
 func PlainText(managed []metav1.ManagedFieldsEntry, manager string) int {
 	return slices.IndexFunc(managed, func(m metav1.ManagedFieldsEntry) bool {
-		if m.Operation != metav1.ManagedFieldsOperationApply || m.Manager == manager || !bytes.Contains(raw(m), []byte(`"f:stringData"`)) {
+		if m.Operation != metav1.ManagedFieldsOperationApply || m.Manager == manager || !bytes.Contains(rawFields(m), []byte(`"f:stringData"`)) {
 			return false
 		}
 		fields, err := parse(m)
@@ -184,7 +186,7 @@ func PlainText(managed []metav1.ManagedFieldsEntry, manager string) int {
 // WithoutPlainText are the fields of an entry but for stringData, as they stand in
 // managedFields.
 func WithoutPlainText(m metav1.ManagedFieldsEntry) (*metav1.FieldsV1, error) {
-	return left(m, func(theirs *fieldpath.Set) *fieldpath.Set {
+	return remainingFields(m, func(theirs *fieldpath.Set) *fieldpath.Set {
 		return theirs.RecursiveDifference(fieldpath.NewSet(fieldpath.MakePathOrDie("stringData")))
 	})
 }
@@ -234,7 +236,7 @@ func (e Entry) Owns(path ...string) bool {
 
 // Reaches reports whether the entry owns the field at path or anything below it.
 func (e Entry) Reaches(path ...string) bool {
-	set := e.fields()
+	set := e.fieldSet()
 	for i := range path {
 		pe := fieldpath.PathElement{FieldName: &path[i]}
 		if set.Members.Has(pe) {
@@ -249,8 +251,8 @@ func (e Entry) Reaches(path ...string) bool {
 	return true
 }
 
-// fields are the entry's paths, never nil.
-func (e Entry) fields() *fieldpath.Set {
+// fieldSet returns the entry's paths, never nil.
+func (e Entry) fieldSet() *fieldpath.Set {
 	if e.Fields == nil {
 		return &fieldpath.Set{}
 	}
@@ -269,8 +271,8 @@ func parse(m metav1.ManagedFieldsEntry) (*fieldpath.Set, error) {
 	return set, nil
 }
 
-// raw is the text of an entry's fieldsV1, nil if it has none.
-func raw(m metav1.ManagedFieldsEntry) []byte {
+// rawFields returns the text of an entry's fieldsV1, or nil if it has none.
+func rawFields(m metav1.ManagedFieldsEntry) []byte {
 	if m.FieldsV1 == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 // object is not among them.
 func (e Entry) Extra(desired map[string]any) []string {
 	x := extras{}
-	x.collectExtra(e.fields(), desired)
+	x.collectExtra(e.fieldSet(), desired)
 	slices.Sort(x.found)
 	return slices.Compact(x.found)
 }
@@ -80,7 +80,7 @@ func findByKeys(list []any, pe fieldpath.PathElement) (any, bool) {
 		if hasKeys(m, *pe.Key) {
 			return m, true
 		}
-		if !found && fits(pe, m) {
+		if !found && isCompatible(pe, m) {
 			partly, found = m, true
 		}
 	}

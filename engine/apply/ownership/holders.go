@@ -49,14 +49,14 @@ func holdersOf(managed []metav1.ManagedFieldsEntry, manager string) holders {
 func IsHeldByOthers(managed []metav1.ManagedFieldsEntry, manager string, path ...string) bool {
 	at := holdersOf(managed, manager)
 	for _, name := range path {
-		at = at.at(fieldElement(name))
+		at = at.atElement(fieldElement(name))
 	}
-	return len(at.others()) > 0
+	return len(at.otherManagers()) > 0
 }
 
-// at returns the holders of the part of this place that pe names. A manager that owns
-// the place as a whole, and lists no parts, owns every part.
-func (all holders) at(pe fieldpath.PathElement) holders {
+// atElement returns the holders of the part of this place that pe names. A manager that owns the
+// place as a whole, and lists no parts, owns every part.
+func (all holders) atElement(pe fieldpath.PathElement) holders {
 	var parts holders
 	for _, h := range all {
 		switch {
@@ -79,8 +79,8 @@ func (all holders) at(pe fieldpath.PathElement) holders {
 	return parts
 }
 
-// others returns the managers but ours, sorted.
-func (all holders) others() []string {
+// otherManagers returns the managers but ours, sorted.
+func (all holders) otherManagers() []string {
 	var names []string
 	for _, h := range all {
 		if !h.ours {
@@ -91,8 +91,8 @@ func (all holders) others() []string {
 	return slices.Compact(names)
 }
 
-// ours returns our own holder, and whether there is one.
-func (all holders) ours() (holder, bool) {
+// ownHolder returns our own holder, and whether there is one.
+func (all holders) ownHolder() (holder, bool) {
 	i := slices.IndexFunc(all, func(h holder) bool { return h.ours })
 	if i < 0 {
 		return holder{}, false
@@ -100,9 +100,9 @@ func (all holders) ours() (holder, bool) {
 	return all[i], true
 }
 
-// keys returns the names of the fields by which the items of the list at this place are
-// told apart; nil if no manager lists items by key.
-func (all holders) keys() []string {
+// listKeys returns the names of the fields by which the items of the list at this place are told
+// apart, or nil if no manager lists items by key.
+func (all holders) listKeys() []string {
 	for _, h := range all {
 		if h.below == nil {
 			continue

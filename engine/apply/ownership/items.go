@@ -39,7 +39,7 @@ func elementOf(elements []fieldpath.PathElement, list []any, item map[string]any
 	given := givenKeys(item, names)
 	if len(given) < len(names) {
 		for _, pe := range elements {
-			if fits(pe, item) && !namedInFull(*pe.Key, list) {
+			if isCompatible(pe, item) && !namedInFull(*pe.Key, list) {
 				return pe
 			}
 		}
@@ -58,10 +58,10 @@ func givenKeys(item map[string]any, names []string) value.FieldList {
 	return keys
 }
 
-// fits reports whether an item may be the element: at least one key field is
-// given and all given ones are equal. The one default that lists of Kubernetes
-// itself have is a port's protocol, TCP.
-func fits(pe fieldpath.PathElement, item map[string]any) bool {
+// isCompatible reports whether an item may be the element: at least one key field is given and all
+// given ones are equal. The one default that lists of Kubernetes itself have is a port's protocol,
+// TCP.
+func isCompatible(pe fieldpath.PathElement, item map[string]any) bool {
 	agreed := false
 	for _, k := range *pe.Key {
 		v, ok := item[k.Name]

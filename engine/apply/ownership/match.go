@@ -11,9 +11,9 @@ import (
 // -1 stands for none.
 type matching struct{ liveOf, docOf []int }
 
-// match pairs items with equal keys. Keys that a rendered item does not give are the
-// server's defaults. Without keys the items are values.
-func match(doc, live []any, keys []string) matching {
+// matchItems pairs items with equal keys. Keys that a rendered item does not give are the server's
+// defaults. Without keys the items are values.
+func matchItems(doc, live []any, keys []string) matching {
 	m := matching{slices.Repeat([]int{-1}, len(doc)), slices.Repeat([]int{-1}, len(live))}
 	pair := func(same func(pe fieldpath.PathElement, item any) bool) {
 		for j := range live {
@@ -35,7 +35,7 @@ func match(doc, live []any, keys []string) matching {
 	})
 	pair(func(pe fieldpath.PathElement, item any) bool {
 		d, is := item.(map[string]any)
-		return is && pe.Key != nil && fits(pe, d)
+		return is && pe.Key != nil && isCompatible(pe, d)
 	})
 	return m
 }

@@ -22,7 +22,7 @@ import (
 // of objects, the only field was deleted, not changed. Digest tells.
 func (e Entry) Missing(desired map[string]any) []string {
 	g := gaps{entry: e, path: make(fieldpath.Path, 0, 16)}
-	g.fields(e.fields(), desired)
+	g.addFields(e.fieldSet(), desired)
 	slices.Sort(g.found)
 	return g.found
 }
@@ -37,81 +37,83 @@ type gaps struct {
 	rivalsRead bool
 }
 
-func (g *gaps) fields(set *fieldpath.Set, m map[string]any) {
+// addFields looks for gaps in the fields of a map.
+func (g *gaps) addFields(set *fieldpath.Set, m map[string]any) {
 	for name, v := range m {
 		if !isIgnoredField(g.path, name) {
-			g.node(set, fieldElement(name), v)
+			g.addValue(set, fieldElement(name), v)
 		}
 	}
 }
 
-// node looks at the value v at pe, below the path walked so far.
-func (g *gaps) node(set *fieldpath.Set, pe fieldpath.PathElement, v any) {
+// addValue looks for gaps in the value v at pe, below the path walked so far.
+func (g *gaps) addValue(set *fieldpath.Set, pe fieldpath.PathElement, v any) {
 	g.path = append(g.path, pe)
 	defer func() { g.path = g.path[:len(g.path)-1] }()
 	if below, deep := set.Children.Get(pe); deep {
 		switch v := v.(type) {
 		case map[string]any:
 			if len(v) > 0 {
-				g.fields(below, v)
+				g.addFields(below, v)
 				return
 			}
 		case []any:
-			g.items(below, v)
+			g.addItems(below, v)
 			return
 		}
-	} else if set.Members.Has(pe) && g.whole(v) {
+	} else if set.Members.Has(pe) && g.ownsWhole(v) {
 		return
 	}
-	if !set.Members.Has(pe) || !empty(v) && isCollection(v) {
-		g.report(v)
+	if !set.Members.Has(pe) || !isEmpty(v) && isCollection(v) {
+		g.reportLeaves(v)
 	}
 }
 
-// whole reports whether owning the field at g.path, without parts of it, is
-// owning the value v there.
-func (g *gaps) whole(v any) bool {
-	if !isCollection(v) || empty(v) {
+// ownsWhole reports whether owning the field at g.path, without parts of it, is owning the value v
+// there.
+func (g *gaps) ownsWhole(v any) bool {
+	if !isCollection(v) || isEmpty(v) {
 		return true
 	}
 	last := g.path[len(g.path)-1]
 	if isField(g.path[0], "metadata") && last.FieldName != nil {
 		return false // of metadata only an owner reference is atomic
 	}
-	return !slices.ContainsFunc(g.others(), func(s *fieldpath.Set) bool {
-		below, _ := descend(s, g.path)
+	return !slices.ContainsFunc(g.otherSets(), func(s *fieldpath.Set) bool {
+		below, _ := followPath(s, g.path)
 		return below != nil
 	})
 }
 
-// report records what is not covered, leaf by leaf; lists count as leaves.
-func (g *gaps) report(v any) {
+// reportLeaves records what is not covered, leaf by leaf. Lists count as leaves.
+func (g *gaps) reportLeaves(v any) {
 	if m, ok := v.(map[string]any); ok && len(m) > 0 {
 		for _, name := range slices.Sorted(maps.Keys(m)) {
 			if isIgnoredField(g.path, name) {
 				continue
 			}
 			g.path = append(g.path, fieldElement(name))
-			g.report(m[name])
+			g.reportLeaves(m[name])
 			g.path = g.path[:len(g.path)-1]
 		}
 		return
 	}
-	if l, ok := v.([]any); ok && len(l) == 0 && !g.taken() {
+	if l, ok := v.([]any); ok && len(l) == 0 && !g.isTaken() {
 		return
 	}
 	g.found = append(g.found, formatPath(g.path))
 }
 
-// taken reports whether another manager holds the field at g.path as a whole.
-func (g *gaps) taken() bool {
-	return slices.ContainsFunc(g.others(), func(s *fieldpath.Set) bool {
-		below, member := descend(s, g.path)
+// isTaken reports whether another manager holds the field at g.path as a whole.
+func (g *gaps) isTaken() bool {
+	return slices.ContainsFunc(g.otherSets(), func(s *fieldpath.Set) bool {
+		below, member := followPath(s, g.path)
 		return member && below == nil
 	})
 }
 
-func (g *gaps) others() []*fieldpath.Set {
+// otherSets returns the paths that other managers own.
+func (g *gaps) otherSets() []*fieldpath.Set {
 	if g.rivalsRead {
 		return g.rivals
 	}
@@ -124,9 +126,9 @@ func (g *gaps) others() []*fieldpath.Set {
 	return g.rivals
 }
 
-// descend follows path in s: below are the paths under it, nil if none, and
-// member reports whether path itself is in s.
-func descend(s *fieldpath.Set, path fieldpath.Path) (below *fieldpath.Set, member bool) {
+// followPath follows a path in a set. below has the paths under it, or is nil if there are none.
+// member reports whether path itself is in the set.
+func followPath(s *fieldpath.Set, path fieldpath.Path) (below *fieldpath.Set, member bool) {
 	for i, pe := range path {
 		if i == len(path)-1 {
 			member = s.Members.Has(pe)
@@ -140,18 +142,18 @@ func descend(s *fieldpath.Set, path fieldpath.Path) (below *fieldpath.Set, membe
 	return s, member
 }
 
-// items looks at a list whose items the set names: by key, by value or index.
-func (g *gaps) items(set *fieldpath.Set, list []any) {
+// addItems looks for gaps in a list whose items the set names: by key, by value or by index.
+func (g *gaps) addItems(set *fieldpath.Set, list []any) {
 	elements := keyedElements(set)
 	for i, item := range list {
 		m, isMap := item.(map[string]any)
 		switch {
 		case isMap && elements != nil:
-			g.node(set, elementOf(elements, list, m), item)
+			g.addValue(set, elementOf(elements, list, m), item)
 		case set.Members.Has(valueElement(item)):
 			// a set list owns its items by their value
 		default:
-			g.node(set, fieldpath.PathElement{Index: &i}, item)
+			g.addValue(set, fieldpath.PathElement{Index: &i}, item)
 		}
 	}
 }
@@ -169,7 +171,8 @@ func isCollection(v any) bool {
 	return false
 }
 
-func empty(v any) bool {
+// isEmpty reports whether a value is nil, or a collection without items.
+func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		return len(v) == 0

@@ -12,8 +12,8 @@ import (
 // never a quantity.
 var verbatim = []string{"metadata", "data", "stringData", "binaryData"}
 
-// normalised reports whether got is the server's way to write sent.
-func (c *comparison) normalised(sent, got any) bool {
+// isNormalised reports whether got is the server's way to write sent.
+func (c *comparison) isNormalised(sent, got any) bool {
 	root := *c.path[0].FieldName
 	if c.secret && root == "data" {
 		return sameBase64(sent, got)
@@ -35,14 +35,15 @@ func sameBase64(a, b any) bool {
 // sameQuantity reports whether two numbers or strings are equal quantities, as
 // "1000m", "1" and 1 are.
 func sameQuantity(a, b any) bool {
-	x, ok1 := quantity(a)
-	y, ok2 := quantity(b)
+	x, ok1 := parseQuantity(a)
+	y, ok2 := parseQuantity(b)
 	return ok1 && ok2 && x.Cmp(y) == 0
 }
 
-func quantity(v any) (resource.Quantity, bool) {
+// parseQuantity returns a number or string as a quantity.
+func parseQuantity(v any) (resource.Quantity, bool) {
 	text, ok := v.(string)
-	if _, isNumber := number(v); isNumber {
+	if _, isNumber := toNumber(v); isNumber {
 		text, ok = fmt.Sprint(v), true
 	}
 	if !ok {

@@ -86,20 +86,20 @@ type Restoration struct {
 func Restore(in Comparison) Restoration {
 	r := restorer{in: in}
 	all := holdersOf(in.Live.GetManagedFields(), in.Manager)
-	if ours, found := all.ours(); found {
+	if ours, found := all.ownHolder(); found {
 		r.since = ours.since
 	}
 	live := in.Live.DeepCopy().Object
-	if ours, found := all.ours(); found {
-		prune(live, in.Document, ours.below, all)
+	if ours, found := all.ownHolder(); found {
+		pruneFields(live, in.Document, ours.below, all)
 	}
 	for _, x := range in.Excluded {
-		r.exclude(x, live, all)
+		r.excludePath(x, live, all)
 	}
 	for _, x := range in.Refused {
-		r.exclude(Excluded{Path: x.Path}, live, all)
+		r.excludePath(Excluded{Path: x.Path}, live, all)
 	}
-	r.fields(in.Document, live, all)
+	r.restoreFields(in.Document, live, all)
 	slices.SortFunc(r.out.Corrections, func(a, b Correction) int { return strings.Compare(a.Path, b.Path) })
 	if len(r.out.Corrections) > 0 {
 		r.out.Object = live
@@ -116,36 +116,38 @@ type restorer struct {
 	out   Restoration
 }
 
-func (r *restorer) within(pe fieldpath.PathElement, do func()) {
+// walkInto does something one step further down the path.
+func (r *restorer) walkInto(pe fieldpath.PathElement, do func()) {
 	r.path = append(r.path, pe)
 	do()
 	r.path = r.path[:len(r.path)-1]
 }
 
-func (r *restorer) correct(reason Reason, at holders) {
-	r.out.Corrections = append(r.out.Corrections, Correction{Path: formatPath(r.path), Reason: reason, Managers: at.others()})
+// addCorrection records that the part at the present path goes.
+func (r *restorer) addCorrection(reason Reason, at holders) {
+	r.out.Corrections = append(r.out.Corrections, Correction{Path: formatPath(r.path), Reason: reason, Managers: at.otherManagers()})
 }
 
-// exclude removes a field that the document excludes, unless others own it, or something
-// below it.
-func (r *restorer) exclude(x Excluded, live map[string]any, at holders) {
+// excludePath removes a field that the document excludes, unless others own it, or something below
+// it.
+func (r *restorer) excludePath(x Excluded, live map[string]any, at holders) {
 	r.path = r.path[:0]
 	defer func() { r.path = r.path[:0] }()
 	var doc, there any = r.in.Document, live
 	for i, step := range x.Path {
-		pe, found := element(step, doc, there, at)
+		pe, found := stepElement(step, doc, there, at)
 		if !found {
 			return
 		}
 		if decides := fieldElement(x.Decides); x.Decides != "" && i == len(x.Path)-1 &&
-			part(doc, decides) == nil && len(at.at(decides).others()) > 0 {
+			partAt(doc, decides) == nil && len(at.atElement(decides).otherManagers()) > 0 {
 			return
 		}
 		r.path = append(r.path, pe)
-		if at, doc = at.at(pe), part(doc, pe); i == len(x.Path)-1 {
+		if at, doc = at.atElement(pe), partAt(doc, pe); i == len(x.Path)-1 {
 			r.excludeField(x, there, doc, at)
 		}
-		there = part(there, pe)
+		there = partAt(there, pe)
 	}
 }
 
@@ -153,52 +155,53 @@ func (r *restorer) exclude(x Excluded, live map[string]any, at holders) {
 func (r *restorer) excludeField(x Excluded, live, doc any, at holders) {
 	last := r.path[len(r.path)-1]
 	value, found := findPart(live, last)
-	_, ours := at.ours()
+	_, ours := at.ownHolder()
 	switch {
 	case !found || doc != nil || last.FieldName == nil || x.Fits != nil && x.Fits(value):
-	case len(at.others()) > 0: // whoever owns it has to take it out
+	case len(at.otherManagers()) > 0: // whoever owns it has to take it out
 	default:
-		remove(live, last)
+		removeField(live, last)
 		if !ours { // what is ours goes by an apply alone
-			r.correct(LeftOver, at)
+			r.addCorrection(LeftOver, at)
 		}
 	}
 }
 
-// element is the path element for a step through a document and a live object: the name
-// of a field, or the live item that is the document's item of this index.
-func element(step, doc, live any, at holders) (fieldpath.PathElement, bool) {
+// stepElement returns the path element for a step through a document and a live object: the name of
+// a field, or the live item that is the document's item of this index.
+func stepElement(step, doc, live any, at holders) (fieldpath.PathElement, bool) {
 	if name, is := step.(string); is {
 		return fieldElement(name), true
 	}
 	docs, _ := doc.([]any)
 	lives, _ := live.([]any)
-	keys := at.keys()
+	keys := at.listKeys()
 	i, is := step.(int)
 	if !is || i < 0 || i >= len(docs) || keys == nil {
 		return fieldpath.PathElement{}, false
 	}
-	j := match(docs, lives, keys).liveOf[i]
+	j := matchItems(docs, lives, keys).liveOf[i]
 	if j < 0 {
 		return fieldpath.PathElement{}, false
 	}
 	return elementFor(lives[j], keys), true
 }
 
-func part(v any, pe fieldpath.PathElement) any {
+// partAt returns the part of a value that pe names, or nil.
+func partAt(v any, pe fieldpath.PathElement) any {
 	found, _ := findPart(v, pe)
 	return found
 }
 
-// remove removes a field of a map.
-func remove(v any, pe fieldpath.PathElement) {
+// removeField removes a field of a map.
+func removeField(v any, pe fieldpath.PathElement) {
 	if m, is := v.(map[string]any); is && pe.FieldName != nil {
 		delete(m, *pe.FieldName)
 	}
 }
 
-// fields puts the fields of a document into a live map.
-func (r *restorer) fields(doc, live map[string]any, at holders) {
+// restoreFields puts the fields of a document into a live map.
+func (r *restorer) restoreFields(doc, live map[string]any, at holders) {
 	for _, name := range slices.Sorted(maps.Keys(doc)) {
 		if r.isSkipped(name) || doc[name] == nil {
 			continue
@@ -209,7 +212,7 @@ func (r *restorer) fields(doc, live map[string]any, at holders) {
 			live[name] = doc[name]
 			continue
 		}
-		r.within(pe, func() { live[name] = r.value(doc[name], there, at.at(pe)) })
+		r.walkInto(pe, func() { live[name] = r.restoreValue(doc[name], there, at.atElement(pe)) })
 	}
 }
 
@@ -225,43 +228,43 @@ func (r *restorer) isSkipped(name string) bool {
 	return false
 }
 
-// value returns what becomes of a live value that the document has, too.
-func (r *restorer) value(doc, live any, at holders) any {
+// restoreValue returns what becomes of a live value that the document has, too.
+func (r *restorer) restoreValue(doc, live any, at holders) any {
 	switch d := doc.(type) {
 	case map[string]any:
 		if l, is := live.(map[string]any); is {
-			r.fields(d, l, at)
+			r.restoreFields(d, l, at)
 			return l
 		}
 	case []any:
 		if l, is := live.([]any); is {
-			return r.list(d, l, at)
+			return r.restoreList(d, l, at)
 		}
 	}
 	return doc
 }
 
-// list returns what becomes of a live list. An item that goes because of a rendered one
-// that is missing is replaced where it stands.
-func (r *restorer) list(doc, live []any, at holders) []any {
-	keys := at.keys()
+// restoreList returns what becomes of a live list. An item that goes because of a rendered one that
+// is missing is replaced where it stands.
+func (r *restorer) restoreList(doc, live []any, at holders) []any {
+	keys := at.listKeys()
 	if keys == nil && !at.isSet() {
 		return doc
 	}
-	m := match(doc, live, keys)
+	m := matchItems(doc, live, keys)
 	goes := map[int]bool{}
 	for j, item := range live {
 		if m.docOf[j] >= 0 {
 			continue
 		}
 		pe := elementFor(item, keys)
-		parts := at.at(pe)
-		r.within(pe, func() {
-			i, reason := r.rival(doc, item, m, parts, keys)
+		parts := at.atElement(pe)
+		r.walkInto(pe, func() {
+			i, reason := r.findRival(doc, item, m, parts, keys)
 			if reason == "" {
 				return
 			}
-			r.correct(reason, parts)
+			r.addCorrection(reason, parts)
 			if goes[j] = true; m.liveOf[i] < 0 {
 				m.liveOf[i], m.docOf[j] = j, i
 			}
@@ -276,9 +279,9 @@ func (r *restorer) list(doc, live []any, at holders) []any {
 			out = append(out, item)
 		default:
 			if goes[j] {
-				rekey(item, keys)
+				dropKeys(item, keys)
 			}
-			r.within(elementFor(doc[i], keys), func() { out = append(out, r.value(doc[i], item, at.at(elementFor(doc[i], keys)))) })
+			r.walkInto(elementFor(doc[i], keys), func() { out = append(out, r.restoreValue(doc[i], item, at.atElement(elementFor(doc[i], keys)))) })
 		}
 	}
 	for i, item := range doc {
@@ -289,30 +292,30 @@ func (r *restorer) list(doc, live []any, at holders) []any {
 	return out
 }
 
-// rekey takes the keys off an item that is to have others, and what was made of them: the
+// dropKeys removes the keys of an item that is to have others, and what was derived from them: the
 // target of a Service's port is the port, if nobody says otherwise.
-func rekey(item any, keys []string) {
+func dropKeys(item any, keys []string) {
 	entry, _ := item.(map[string]any)
 	old := map[any]bool{}
 	for _, name := range keys {
 		old[scalarKey(entry[name])] = true
 	}
 	maps.DeleteFunc(entry, func(name string, v any) bool {
-		_, isNumber := number(v)
+		_, isNumber := toNumber(v)
 		return slices.Contains(keys, name) || isNumber && old[scalarKey(v)]
 	})
 }
 
-// rival returns the rendered item because of which a live item goes, and why; "" if it
+// findRival returns the rendered item because of which a live item goes, and why, or "" if it
 // stays.
-func (r *restorer) rival(doc []any, live any, m matching, at holders, keys []string) (int, Reason) {
+func (r *restorer) findRival(doc []any, live any, m matching, at holders, keys []string) (int, Reason) {
 	for i := range doc {
 		if m.liveOf[i] < 0 && r.tookPlace(doc[i], live, at, keys) {
 			return i, TookPlace
 		}
 	}
 	for i := range doc {
-		if r.collides(doc[i], live) {
+		if r.isCollision(doc[i], live) {
 			return i, Collides
 		}
 	}
@@ -324,7 +327,7 @@ func (r *restorer) rival(doc []any, live any, m matching, at holders, keys []str
 // beside ours, and a new item of the document is in nobody's place. Of an object that we
 // never applied nothing is known but what the items say.
 func (r *restorer) tookPlace(doc, live any, at holders, keys []string) bool {
-	want := without(doc, keys)
+	want := withoutKeys(doc, keys)
 	younger := r.in.WasApplied && slices.ContainsFunc(at, func(h holder) bool { return !h.ours && !h.since.Before(r.since) })
 	if r.since.IsZero() {
 		younger = len(want) > 0
@@ -334,7 +337,7 @@ func (r *restorer) tookPlace(doc, live any, at holders, keys []string) bool {
 	}
 	l, _ := live.(map[string]any)
 	c := comparison{path: slices.Clone(r.path)}
-	c.fields(r.goFieldAt(), want, l)
+	c.compareFields(r.goFieldAt(), want, l)
 	return !slices.ContainsFunc(c.found, func(d Difference) bool { return !d.Normalised && !d.Unset })
 }
 
@@ -343,25 +346,25 @@ func (r *restorer) goFieldAt() goField {
 	f := goFieldOf(r.in.Document)
 	for _, pe := range r.path {
 		if pe.FieldName != nil {
-			f = f.below(*pe.FieldName)
+			f = f.fieldNamed(*pe.FieldName)
 		} else {
-			f = f.item()
+			f = f.itemField()
 		}
 	}
 	return f
 }
 
-// without returns an item without its keys.
-func without(item any, keys []string) map[string]any {
+// withoutKeys returns an item without its keys.
+func withoutKeys(item any, keys []string) map[string]any {
 	m, _ := item.(map[string]any)
 	rest := maps.Clone(m)
 	maps.DeleteFunc(rest, func(name string, _ any) bool { return slices.Contains(keys, name) })
 	return rest
 }
 
-// collides reports whether a live item has the value of a rendered one in a field that
-// was refused as a duplicate.
-func (r *restorer) collides(doc, live any) bool {
+// isCollision reports whether a live item has the value of a rendered one in a field that was
+// refused as a duplicate.
+func (r *restorer) isCollision(doc, live any) bool {
 	d, _ := doc.(map[string]any)
 	l, _ := live.(map[string]any)
 	return slices.ContainsFunc(r.in.Refused, func(x Refused) bool {
@@ -395,15 +398,15 @@ func namesIn(path fieldpath.Path) []string {
 	return names
 }
 
-// prune removes from a live object what an apply of the document gives back: what we own,
-// and the document has no more, unless others own it, or something below it.
-func prune(live, doc any, ours *fieldpath.Set, at holders) {
+// pruneFields removes from a live object what an apply of the document gives back: what we own, and
+// the document has no more, unless others own it, or something below it.
+func pruneFields(live, doc any, ours *fieldpath.Set, at holders) {
 	if ours == nil {
 		return
 	}
 	goes := func(pe fieldpath.PathElement) bool {
 		_, wanted := findPart(doc, pe)
-		return !wanted && len(at.at(pe).others()) == 0
+		return !wanted && len(at.atElement(pe).otherManagers()) == 0
 	}
 	var names []fieldpath.PathElement
 	ours.Members.Iterate(func(pe fieldpath.PathElement) { names = append(names, pe) })
@@ -413,21 +416,21 @@ func prune(live, doc any, ours *fieldpath.Set, at holders) {
 		switch {
 		case pe.FieldName == nil: // items go with their list, below
 		case goes(pe):
-			remove(live, pe)
+			removeField(live, pe)
 		case deep:
 			m, _ := live.(map[string]any)
 			if list, is := m[*pe.FieldName].([]any); is {
-				m[*pe.FieldName] = pruneItems(list, part(doc, pe), below, at.at(pe))
+				m[*pe.FieldName] = pruneItems(list, partAt(doc, pe), below, at.atElement(pe))
 				continue
 			}
-			prune(part(live, pe), part(doc, pe), below, at.at(pe))
+			pruneFields(partAt(live, pe), partAt(doc, pe), below, at.atElement(pe))
 		}
 	}
 }
 
-// pruneItems is prune for a list.
+// pruneItems does the same for a list.
 func pruneItems(live []any, doc any, ours *fieldpath.Set, at holders) []any {
-	keys := at.keys()
+	keys := at.listKeys()
 	if keys == nil && !at.isSet() {
 		return live
 	}
@@ -436,9 +439,9 @@ func pruneItems(live []any, doc any, ours *fieldpath.Set, at holders) []any {
 		below, deep := ours.Children.Get(pe)
 		_, wanted := findPart(doc, pe)
 		if wanted && deep {
-			prune(item, part(doc, pe), below, at.at(pe))
+			pruneFields(item, partAt(doc, pe), below, at.atElement(pe))
 		}
-		return !wanted && (deep || ours.Members.Has(pe)) && len(at.at(pe).others()) == 0
+		return !wanted && (deep || ours.Members.Has(pe)) && len(at.atElement(pe).otherManagers()) == 0
 	})
 }
 
@@ -456,7 +459,7 @@ func Relinquished(managed []metav1.ManagedFieldsEntry, doc map[string]any, manag
 			rest = append(rest, m)
 			continue
 		}
-		left := beyond(fields, doc)
+		left := withoutDocument(fields, doc)
 		if left.Equals(fields) {
 			rest = append(rest, m)
 			continue
@@ -473,8 +476,8 @@ func Relinquished(managed []metav1.ManagedFieldsEntry, doc map[string]any, manag
 	return rest, changed
 }
 
-// beyond returns the paths of a set that a document does not have.
-func beyond(set *fieldpath.Set, doc any) *fieldpath.Set {
+// withoutDocument returns the paths of a set that a document does not have.
+func withoutDocument(set *fieldpath.Set, doc any) *fieldpath.Set {
 	left := &fieldpath.Set{}
 	set.Members.Iterate(func(pe fieldpath.PathElement) {
 		if _, found := findPart(doc, pe); !found {
@@ -483,7 +486,7 @@ func beyond(set *fieldpath.Set, doc any) *fieldpath.Set {
 	})
 	set.Children.Iterate(func(pe fieldpath.PathElement) {
 		below, _ := set.Children.Get(pe)
-		if rest := beyond(below, part(doc, pe)); !rest.Empty() {
+		if rest := withoutDocument(below, partAt(doc, pe)); !rest.Empty() {
 			*left.Children.Descend(pe) = *rest
 		}
 	})

@@ -9,8 +9,8 @@ func sameScalar(a, b any) bool {
 		t, ok := b.(string)
 		return ok && s == t
 	}
-	if x, ok := number(a); ok {
-		y, ok := number(b)
+	if x, ok := toNumber(a); ok {
+		y, ok := toNumber(b)
 		return ok && x == y && sameInt(a, b)
 	}
 	return reflect.DeepEqual(a, b)
@@ -26,7 +26,8 @@ func sameInt(a, b any) bool {
 	return !ok || x == y
 }
 
-func number(v any) (float64, bool) {
+// toNumber returns a number as a float64.
+func toNumber(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int64:
 		return float64(v), true

@@ -29,9 +29,9 @@ func goFieldOf(doc map[string]any) goField {
 	return goField{Type: reflect.TypeFor[metav1.PartialObjectMetadata]()}
 }
 
-// below returns the field or key of f that JSON calls name.
-func (f goField) below(name string) goField {
-	t := f.elem()
+// fieldNamed returns the field or key of f that JSON calls name.
+func (f goField) fieldNamed(name string) goField {
+	t := f.valueType()
 	switch {
 	case t == nil:
 	case t.Kind() == reflect.Map:
@@ -42,28 +42,29 @@ func (f goField) below(name string) goField {
 	return goField{}
 }
 
-// item returns the items of a list.
-func (f goField) item() goField {
-	if t := f.elem(); t != nil && t.Kind() == reflect.Slice {
+// itemField returns the items of a list.
+func (f goField) itemField() goField {
+	if t := f.valueType(); t != nil && t.Kind() == reflect.Slice {
 		return goField{Type: t.Elem()}
 	}
 	return goField{}
 }
 
-func (f goField) elem() reflect.Type {
+// valueType returns the type of the value, behind a pointer or not.
+func (f goField) valueType() reflect.Type {
 	if f.Type != nil && f.Kind() == reflect.Pointer {
 		return f.Elem()
 	}
 	return f.Type
 }
 
-// omits reports whether a server may leave the field out when it is zero. Of fields
-// without a Go type that is not known, and not held against it.
-func (f goField) omits() bool { return f.Type == nil || f.omitsZero }
+// mayOmit reports whether a server may leave the field out when it is zero. Of fields without a Go
+// type that is not known, and not held against it.
+func (f goField) mayOmit() bool { return f.Type == nil || f.omitsZero }
 
-// defaults reports whether a server may fill in the field when it is zero: no default
-// of a truth value without pointer is true.
-func (f goField) defaults() bool { return f.omitsZero && f.Kind() != reflect.Bool }
+// mayDefault reports whether a server may fill in the field when it is zero: no default of a truth
+// value without pointer is true.
+func (f goField) mayDefault() bool { return f.omitsZero && f.Kind() != reflect.Bool }
 
 var jsonFieldsOf sync.Map // of reflect.Type to map[string]goField
 
@@ -90,6 +91,6 @@ func isZero(v any) bool {
 	case bool:
 		return !v
 	}
-	n, isNumber := number(v)
+	n, isNumber := toNumber(v)
 	return isNumber && n == 0
 }

@@ -81,29 +81,29 @@ const (
 // String returns the report as JSON of at most 128 KiB. What does not fit is cut:
 // first messages, then the last kinds, which Cut counts.
 func (r Report) String() string {
-	text := r.within(mostMessage)
+	text := r.marshalWithin(mostMessage)
 	if len(text) > most {
-		text = r.within(fewMessage)
+		text = r.marshalWithin(fewMessage)
 	}
 	for len(text) > most && len(r.Kinds) > 0 {
 		left := len(r.Kinds) * 9 / 10
 		r.Cut += len(r.Kinds) - left
 		r.Kinds = r.Kinds[:left]
-		text = r.within(fewMessage)
+		text = r.marshalWithin(fewMessage)
 	}
 	return text
 }
 
-// within is the report with messages of at most so many bytes.
-func (r Report) within(limit int) string {
+// marshalWithin returns the report as JSON, with messages of at most so many bytes.
+func (r Report) marshalWithin(limit int) string {
 	kinds := make([]Kind, len(r.Kinds))
 	for i, k := range r.Kinds {
-		k.Message = cut(k.Message, limit)
+		k.Message = truncateText(k.Message, limit)
 		if len(k.Unused) > 0 {
-			k.Unused = []string{cut(strings.Join(k.Unused, ", "), limit)}
+			k.Unused = []string{truncateText(strings.Join(k.Unused, ", "), limit)}
 		}
 		if len(k.Unlisted) > 0 {
-			k.Unlisted = []string{cut(strings.Join(k.Unlisted, "; "), limit)}
+			k.Unlisted = []string{truncateText(strings.Join(k.Unlisted, "; "), limit)}
 		}
 		kinds[i] = k
 	}
@@ -112,7 +112,8 @@ func (r Report) within(limit int) string {
 	return string(text)
 }
 
-func cut(text string, limit int) string {
+// truncateText shortens a text to so many bytes, if it is longer.
+func truncateText(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}

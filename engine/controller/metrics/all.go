@@ -10,113 +10,113 @@ var (
 
 // The resources of a kind that this process serves.
 var (
-	resources = gauge("jacquard_resources",
+	resources = newGauge("jacquard_resources",
 		"Resources by condition: each is `Ready` or `NotReady`, and may also be `Reconciling`, `Stalled` or `Paused`.", "kind", "condition")
-	problems = gauge("jacquard_resources_with_problem",
+	problems = newGauge("jacquard_resources_with_problem",
 		"Resources that have a problem with this reason at present. The [table of reasons](operations/alerts-and-troubleshooting.md#reasons) has all.", "kind", "reason")
-	waiting = gauge("jacquard_resources_waiting",
+	waiting = newGauge("jacquard_resources_waiting",
 		"Resources that are not ready and wait for something, such as a child: they are neither stalled nor paused, denied by "+
 			"the API server, nor in a state that cannot be read.", "kind")
 )
 
 // pending is about a read-only operator.
-var pending = gauge("jacquard_read_only_pending_resources",
+var pending = newGauge("jacquard_read_only_pending_resources",
 	"Resources that would be changed if the operator were not read-only.", "kind")
 
 // What a kind's workers do.
 var (
-	reconciliations = counter("jacquard_reconciliations_total",
+	reconciliations = newCounter("jacquard_reconciliations_total",
 		"Reconciliations of a resource by result: `done`; `waiting` for another object; `stalled` until a person changes "+
 			"something; `denied` by RBAC, a quota, Pod Security, a policy or a webhook, and will be tried again; `failed` for "+
 			"another reason, and will be tried again.", "kind", "result")
-	turns = counter("jacquard_turns_total",
+	turns = newCounter("jacquard_turns_total",
 		"Deprecated: the former name of `jacquard_reconciliations_total`.", "kind", "result")
-	writes = counter("jacquard_writes_total",
+	writes = newCounter("jacquard_writes_total",
 		"Writes that the API server accepted, by operation. Of children: `create`, `update`, `recreate` (deleted, to be created "+
 			"again), `delete`. Of other patched objects: `patch`, `give-back` (release a patch's fields). Of the resource: `status`, "+
 			"`metadata` (finalizers, annotations). Of the CRD: `record`. `entry` removes an earlier writer's entry, or `stringData` "+
 			"that somebody applied, from managedFields.", "kind", "operation")
-	refusals = counter("jacquard_refusals_total",
+	refusals = newCounter("jacquard_refusals_total",
 		"Writes that the API server refused: `forbidden` (a permission is missing), `quota`, `pod-security`, `policy`, "+
 			"`webhook`, `admission` (another admission plugin), `invalid`, `conflict`, `not-served`, `no-namespace`, `terminating`, "+
 			"`exists`, `gone`, `try-again`.", "kind", "reason")
-	unwatched = gauge("jacquard_watches_forbidden",
+	unwatched = newGauge("jacquard_watches_forbidden",
 		"Kinds of objects that the kind needs to watch, but that the operator may not list or watch, in some namespace or in all; "+
 			"each namespace in which it may not list the kind's own resources adds one.", "kind")
-	failing = gauge("jacquard_watches_failing",
+	failing = newGauge("jacquard_watches_failing",
 		"Kinds of objects that the kind needs to watch, and that cannot be listed or watched at present although the operator "+
 			"has the permission: a conversion webhook does not answer, or the API server does not; "+
 			"each namespace in which the kind's own resources cannot be listed adds one.", "kind")
-	skipped = counter("jacquard_applies_skipped_total",
+	skipped = newCounter("jacquard_applies_skipped_total",
 		"Children and patches that were already as desired, so that no request was sent.", "kind")
-	corrected = counter("jacquard_drift_corrected_total",
+	corrected = newCounter("jacquard_drift_corrected_total",
 		"Children and patched objects whose drift was corrected, by the field manager that had changed them: at most 10 for each "+
 			"kind, `other` for the rest, `unknown` if managedFields do not tell, `jacquard` for patches of other resources.",
 		"kind", "field_manager")
-	renderSeconds = histogram("jacquard_render_duration_seconds",
+	renderSeconds = newHistogram("jacquard_render_duration_seconds",
 		"Time to render the children of one resource, including previews of changed folders.", quick, "kind")
-	lookups = counter("jacquard_skeleton_lookups_total",
+	lookups = newCounter("jacquard_skeleton_lookups_total",
 		"Skeletons of documents that were looked up in the cache of parsed skeletons: `hit` or `miss`.", "kind", "result")
-	lagSeconds = histogram("jacquard_event_to_apply_seconds",
+	lagSeconds = newHistogram("jacquard_event_to_apply_seconds",
 		"Time from the first event about a resource to the end of the reconciliation that wrote its children.", slow, "kind")
-	driftSeconds = histogram("jacquard_drift_correction_seconds",
+	driftSeconds = newHistogram("jacquard_drift_correction_seconds",
 		"Time from the first event about a resource to the end of the reconciliation that corrected drift of its children or "+
 			"patched objects.", slow, "kind")
 )
 
 // The queue of a kind.
 var (
-	queueDepth = gauge("jacquard_queue_depth",
+	queueDepth = newGauge("jacquard_queue_depth",
 		"Resources that wait for a worker.", "kind")
-	queueSeconds = histogram("jacquard_queue_wait_seconds",
+	queueSeconds = newHistogram("jacquard_queue_wait_seconds",
 		"How long a resource waited for a worker.", slow, "kind")
 )
 
 // The kinds themselves.
 var (
-	served = gauge("jacquard_kind_served",
+	served = newGauge("jacquard_kind_served",
 		"1 while this process serves the kind.", "kind")
-	kindState = gauge("jacquard_kind_state",
+	kindState = newGauge("jacquard_kind_state",
 		"1 for the [state](tools.md#states) that the kind is in, with the verdict `Well`, `NotWell` or `NotKnown`; only the "+
 			"leader reports it.", "kind", "state", "verdict")
-	paused = gauge("jacquard_kind_paused",
+	paused = newGauge("jacquard_kind_paused",
 		"1 while the kind's CRD has the annotation `jacquard.dev/paused`.", "kind")
-	elsewhere = gauge("jacquard_kind_served_elsewhere",
+	elsewhere = newGauge("jacquard_kind_served_elsewhere",
 		"1 while another operator serves a kind that this one has a folder for.", "kind")
-	crdDeleted = gauge("jacquard_crd_deleted",
+	crdDeleted = newGauge("jacquard_crd_deleted",
 		"1 while a kind that was served has a folder but no longer a CRD.", "kind")
-	noCRD = gauge("jacquard_crd_missing",
+	noCRD = newGauge("jacquard_crd_missing",
 		"1 while a kind that was never served has a folder but no CRD.", "kind")
-	loads = counter("jacquard_folder_loads_total",
+	loads = newCounter("jacquard_folder_loads_total",
 		"Versions of the kind's folder that were read: `loaded` or `broken`.", "kind", "result")
-	broken = gauge("jacquard_folder_broken",
+	broken = newGauge("jacquard_folder_broken",
 		"1 while the newest version of the kind's folder does not load.", "kind")
-	panicked = counter("jacquard_panics_total",
+	panicked = newCounter("jacquard_panics_total",
 		"Panics while a folder was loaded or previewed, a resource was served, or its children or reads were watched (`kind` is "+
 			"empty if no kind is known): "+
 			"bugs of the operator, whose place is in the log (`stack`). Please report them. Each affects only that folder, resource or kind of object.", "kind")
-	notUsed = gauge("jacquard_folder_not_used",
+	notUsed = newGauge("jacquard_folder_not_used",
 		"1 while the kind has a second folder, which is not used.", "kind")
 )
 
 // The process.
 var (
-	leads = gauge("jacquard_leads",
+	leads = newGauge("jacquard_leads",
 		"1 while this process is the leader.")
-	buckets = gauge("jacquard_buckets",
+	buckets = newGauge("jacquard_buckets",
 		"[Buckets](operations/high-availability.md#how-the-resources-are-divided) that this replica serves; 0 with `--buckets 0`.")
-	unowned = gauge("jacquard_buckets_unowned",
+	unowned = newGauge("jacquard_buckets_unowned",
 		"Buckets that no replica serves at present, because they have no owner, or their owner does not renew its Lease; the "+
 			"leader counts them every ten seconds, the other replicas report 0.")
-	strangers = gauge("jacquard_labelled_objects_of_unknown_owners",
+	strangers = newGauge("jacquard_labelled_objects_of_unknown_owners",
 		"Objects that have the label `jacquard.dev/owner-uid` but name no resource that is served here, by the kind that they "+
 			"name, counted every minute; `kind` is empty for objects that name none of these kinds. They are copies, leftovers of "+
 			"deleted resources, or children of another operator. Each needs some hundred bytes of memory.", "kind")
-	rootMissing = gauge("jacquard_root_missing",
+	rootMissing = newGauge("jacquard_root_missing",
 		"1 while a [root](operations/kinds.md#live-roots) cannot be read, or no longer has `templates/`; its kinds are served as before.", "root")
-	readOnly = gauge("jacquard_read_only",
+	readOnly = newGauge("jacquard_read_only",
 		"1 while this process runs in read-only mode.")
-	buildInfo = gauge("jacquard_build_info",
+	buildInfo = newGauge("jacquard_build_info",
 		"Always 1; the labels identify the build.", "version", "go_version")
 )
 

@@ -27,27 +27,29 @@ var defined []Metric
 // All returns the metrics of the operator in the order of the documents.
 func All() []Metric { return slices.Clone(defined) }
 
-// define registers a metric.
-func define[C prometheus.Collector](m Metric, c C) C {
+// registerMetric registers a metric, and notes it for the documents.
+func registerMetric[C prometheus.Collector](m Metric, c C) C {
 	defined = append(defined, m)
 	metrics.Registry.MustRegister(c)
 	return c
 }
 
-func counter(name, description string, labels ...string) *prometheus.CounterVec {
+// newCounter registers a counter.
+func newCounter(name, description string, labels ...string) *prometheus.CounterVec {
 	m := Metric{name, "counter", labels, description}
-	return define(m, prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: m.helpText()}, labels))
+	return registerMetric(m, prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: m.helpText()}, labels))
 }
 
-func gauge(name, description string, labels ...string) *prometheus.GaugeVec {
+// newGauge registers a gauge.
+func newGauge(name, description string, labels ...string) *prometheus.GaugeVec {
 	m := Metric{name, "gauge", labels, description}
-	return define(m, prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: m.helpText()}, labels))
+	return registerMetric(m, prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: m.helpText()}, labels))
 }
 
-// histogram is of seconds.
-func histogram(name, description string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+// newHistogram registers a histogram of seconds.
+func newHistogram(name, description string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 	m := Metric{name, "histogram", labels, description}
-	return define(m, prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: m.helpText(), Buckets: buckets}, labels))
+	return registerMetric(m, prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: m.helpText(), Buckets: buckets}, labels))
 }
 
 var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)

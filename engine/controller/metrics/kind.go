@@ -63,7 +63,7 @@ var conditions = []string{"Ready", "NotReady", "Reconciling", "Stalled", "Paused
 // above zero does not look like an increase. The reasons are those of Refused.
 func (k Kind) Begin(reasons []string) {
 	name := string(k)
-	k.zero(resources, conditions)
+	k.initSeries(resources, conditions)
 	waiting.WithLabelValues(name)
 	for _, result := range results {
 		reconciliations.WithLabelValues(name, string(result))
@@ -87,7 +87,8 @@ func (k Kind) Begin(reasons []string) {
 	k.Paused(false)
 }
 
-func (k Kind) zero(of *prometheus.GaugeVec, labels []string) {
+// initSeries makes a series of value 0 for each label.
+func (k Kind) initSeries(of *prometheus.GaugeVec, labels []string) {
 	for _, label := range labels {
 		of.WithLabelValues(string(k), label).Set(0)
 	}
@@ -96,7 +97,7 @@ func (k Kind) zero(of *prometheus.GaugeVec, labels []string) {
 // End says that this process does not serve the kind any more.
 func (k Kind) End() {
 	k.delete(ofRun)
-	takers.forget(k)
+	takers.forgetKind(k)
 }
 
 // NoFolder says that the kind has no folder any more, or no CRD.
@@ -151,23 +152,23 @@ func (k Kind) Corrected(managers []string) {
 		corrected.WithLabelValues(string(k), "unknown").Inc()
 	}
 	for _, m := range managers {
-		corrected.WithLabelValues(string(k), takers.label(k, m)).Inc()
+		corrected.WithLabelValues(string(k), takers.labelOf(k, m)).Inc()
 	}
 }
 
 // manyTakers bounds how many field managers are named for each kind.
 const manyTakers = 10
 
-// A named is the field managers that metrics name.
-type named struct {
+// A managerNames knows which field managers metrics name.
+type managerNames struct {
 	mu   locks.Mutex
 	seen map[Kind]map[string]bool
 }
 
-var takers = named{seen: map[Kind]map[string]bool{}}
+var takers = managerNames{seen: map[Kind]map[string]bool{}}
 
-// label is how a field manager is named: the first ones as they are.
-func (n *named) label(k Kind, manager string) string {
+// labelOf returns how metrics name a field manager: the first ones of a kind by their names.
+func (n *managerNames) labelOf(k Kind, manager string) string {
 	if strings.HasPrefix(manager, "jacquard-") { // a patch of some resource, named by its uid
 		return "jacquard"
 	}
@@ -183,7 +184,8 @@ func (n *named) label(k Kind, manager string) string {
 	return manager
 }
 
-func (n *named) forget(k Kind) {
+// forgetKind forgets the field managers of a kind.
+func (n *managerNames) forgetKind(k Kind) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.seen, k)

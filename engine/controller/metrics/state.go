@@ -26,7 +26,7 @@ func (k Kind) Stands(before, now Standing) {
 	for _, p := range before.Problems {
 		problems.WithLabelValues(string(k), p).Dec()
 	}
-	waiting.WithLabelValues(string(k)).Add(number(now.IsWaiting) - number(before.IsWaiting))
+	waiting.WithLabelValues(string(k)).Add(boolValue(now.IsWaiting) - boolValue(before.IsWaiting))
 	for _, c := range now.Conditions {
 		resources.WithLabelValues(string(k), c).Inc()
 	}
@@ -51,7 +51,7 @@ func KindStates(before, now map[string]verdict.State) {
 }
 
 // Paused reports whether the whole kind is paused.
-func (k Kind) Paused(yes bool) { paused.WithLabelValues(string(k)).Set(number(yes)) }
+func (k Kind) Paused(yes bool) { paused.WithLabelValues(string(k)).Set(boolValue(yes)) }
 
 // Unwatched says how many kinds of objects it may not list or watch.
 func (k Kind) Unwatched(n int) { unwatched.WithLabelValues(string(k)).Set(float64(n)) }
@@ -64,7 +64,7 @@ func (k Kind) Panicked() { panicked.WithLabelValues(string(k)).Inc() }
 
 // Loads says what became of the newest version of the folder.
 func (k Kind) Loads(well bool) {
-	broken.WithLabelValues(string(k)).Set(number(!well))
+	broken.WithLabelValues(string(k)).Set(boolValue(!well))
 	panicked.WithLabelValues(string(k))
 }
 
@@ -90,7 +90,7 @@ func (k Kind) SecondFolder(yes bool) { setFlag(notUsed, string(k), yes) }
 func (k Kind) Elsewhere(yes bool) { setFlag(elsewhere, string(k), yes) }
 
 // Leads reports whether this process is the one that works, or leads those that do.
-func Leads(yes bool) { leads.WithLabelValues().Set(number(yes)) }
+func Leads(yes bool) { leads.WithLabelValues().Set(boolValue(yes)) }
 
 // Buckets says how many buckets this process serves.
 func Buckets(n int) { buckets.WithLabelValues().Set(float64(n)) }
@@ -102,7 +102,7 @@ func Unowned(n int) { unowned.WithLabelValues().Set(float64(n)) }
 func RootMissing(root string, isMissing bool) { setFlag(rootMissing, root, isMissing) }
 
 // ReadOnly reports whether this process changes nothing.
-func ReadOnly(yes bool) { readOnly.WithLabelValues().Set(number(yes)) }
+func ReadOnly(yes bool) { readOnly.WithLabelValues().Set(boolValue(yes)) }
 
 // Strangers says how many labelled objects name no resource that is served here,
 // by the kind that they name; "" are those that name none of ours.
@@ -128,7 +128,8 @@ func setFlag(of *prometheus.GaugeVec, label string, yes bool) {
 	}
 }
 
-func number(yes bool) float64 {
+// boolValue returns 1 for true.
+func boolValue(yes bool) float64 {
 	if yes {
 		return 1
 	}

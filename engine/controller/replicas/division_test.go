@@ -82,10 +82,10 @@ func TestShareOfOne(t *testing.T) {
 	for i := range d.Owners {
 		d.Owners[i] = "a"
 	}
-	if s := (view{self: "a", division: d}).share(); s.Part("k") != Everything || !s.IsEverything() {
+	if s := (view{self: "a", division: d}).presentShare(); s.Part("k") != Everything || !s.IsEverything() {
 		t.Errorf("one replica serves %+v", s)
 	}
-	if s := (view{self: "b", division: d, alive: map[string]bool{"a": true}}).share(); s.Part("k") != (Part{}) || !s.IsNothing() {
+	if s := (view{self: "b", division: d, alive: map[string]bool{"a": true}}).presentShare(); s.Part("k") != (Part{}) || !s.IsNothing() {
 		t.Errorf("a replica without buckets serves %+v", s)
 	}
 	if All().Part("k") != Everything || (Share{}).Part("k") != (Part{}) || (Part{}).Has("a") {

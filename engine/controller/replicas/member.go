@@ -142,7 +142,7 @@ func (m *Member) publishStatus(d Division, isOurs bool) {
 	isAlive := map[string]bool{m.self: true}
 	for _, l := range m.replicaLeases() {
 		s.Reports[l.Name] = l.Annotations[api.AnnotationReplica]
-		if isAlive[l.Name] = l.Name == m.self || !m.expired(l); isAlive[l.Name] && l.Name != m.self {
+		if isAlive[l.Name] = l.Name == m.self || !m.hasExpired(l); isAlive[l.Name] && l.Name != m.self {
 			s.IsAlone = false
 		}
 	}
@@ -182,7 +182,7 @@ func (m *Member) Run(ctx context.Context, self string) error {
 		m.mu.Unlock()
 		m.left.Notify()
 	}()
-	informer := cache.NewSharedIndexInformer(cluster.InformerSource(m.source()), &coordinationv1.Lease{}, 0, nil)
+	informer := cache.NewSharedIndexInformer(cluster.InformerSource(m.leaseSource()), &coordinationv1.Lease{}, 0, nil)
 	m.leases = informer.GetStore()
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { m.Look() }, UpdateFunc: func(any, any) { m.Look() }, DeleteFunc: func(any) { m.Look() }})
@@ -208,8 +208,8 @@ func (m *Member) Run(ctx context.Context, self string) error {
 	}
 }
 
-// source lists and watches the Leases of the installation.
-func (m *Member) source() cache.ListerWatcher {
+// leaseSource lists and watches the Leases of the installation.
+func (m *Member) leaseSource() cache.ListerWatcher {
 	selects := func(opts metav1.ListOptions) metav1.ListOptions {
 		opts.LabelSelector = labels.SelectorFromSet(m.options.Labels).String()
 		return opts
@@ -256,33 +256,33 @@ func (m *Member) hasNothing() bool {
 
 // lookOnce looks at the Leases once, and does what is this replica's to do.
 func (m *Member) lookOnce(ctx context.Context) (err error) {
-	if err := m.see(ctx); err != nil {
+	if err := m.refreshLease(ctx); err != nil {
 		return err
 	}
 	d, isOurs := m.presentDivision()
 	m.publishStatus(d, isOurs)
-	v := m.view(ctx, d)
+	v := m.currentView(ctx, d)
 	share := Share{}
 	age := time.Duration(0)
 	if m.newest != nil {
-		age = time.Since(m.observe(m.newest))
+		age = time.Since(m.observeRenewal(m.newest))
 	}
 	if isOurs && age < trusts {
-		share = v.share()
+		share = v.presentShare()
 	}
 	if !share.Equal(m.served) {
 		m.served = share
 		m.options.Log.Info("serves buckets", "as", m.self, "buckets", share.Buckets(), "leads", share.Leads, "replicas", len(v.alive)+1)
 		m.options.Serve(share)
 	}
-	for _, name := range v.unsure() {
+	for _, name := range v.unseenReplicas() {
 		_, err := m.options.Leases.Get(ctx, name, metav1.GetOptions{})
 		if m.gone[name] = apierrors.IsNotFound(err); m.gone[name] {
 			v.gone[name] = true
 		}
 	}
 	switch change := v.nextDivision(m.options.IsDrained()); {
-	case !isOurs && (v.isEnding || !m.free()):
+	case !isOurs && (v.isEnding || !m.isLeaseFree()):
 	case m.pending != nil:
 		err = m.write(ctx, *m.pending, v.isEnding)
 	case change != nil || !isOurs || !v.isEnding && (share.Leads && age >= renews || age >= renews*3/2):
@@ -294,12 +294,12 @@ func (m *Member) lookOnce(ctx context.Context) (err error) {
 	return err
 }
 
-// see takes up the installation's Lease, from the cache or, while it is not labelled, from
-// the server.
-func (m *Member) see(ctx context.Context) error {
+// refreshLease takes in the installation's Lease, from the cache or, while it is not labelled, from
+// the API server.
+func (m *Member) refreshLease(ctx context.Context) error {
 	for _, o := range m.leases.List() {
 		if l := o.(*coordinationv1.Lease); l.Name == m.options.Name { // nothing else is put there
-			return m.take(l, false)
+			return m.takeLease(l, false)
 		}
 	}
 	return m.read(ctx)
@@ -315,7 +315,7 @@ func (m *Member) read(ctx context.Context) error {
 		}
 		m.newest, m.pending = nil, nil
 	case err == nil:
-		return m.take(l, true)
+		return m.takeLease(l, true)
 	}
 	return nil // the next look tries again
 }
@@ -323,9 +323,9 @@ func (m *Member) read(ctx context.Context) error {
 // errWentBack is why a replica ends that has seen what the cluster never had.
 var errWentBack = errors.New("the cluster's past came back: who serves what is to be found out anew")
 
-// take takes up the installation's Lease, unless a newer one is known. now: the server has
-// just said so.
-func (m *Member) take(l *coordinationv1.Lease, now bool) error {
+// takeLease takes in the installation's Lease, unless a newer one is known. now is true if the API
+// server has just returned it.
+func (m *Member) takeLease(l *coordinationv1.Lease, now bool) error {
 	if m.newest != nil && m.newest.UID == l.UID {
 		c, err := resourceversion.CompareResourceVersion(l.ResourceVersion, m.newest.ResourceVersion)
 		if err == nil && c < 0 && now {
@@ -335,15 +335,15 @@ func (m *Member) take(l *coordinationv1.Lease, now bool) error {
 		}
 	}
 	m.newest = l
-	m.observe(l)
+	m.observeRenewal(l)
 	if m.pending != nil && (m.base == nil || m.base.UID != l.UID || m.base.ResourceVersion != l.ResourceVersion) {
 		m.pending = nil // what it would replace is replaced
 	}
 	return nil
 }
 
-// observe notes when a Lease was seen to be renewed, and returns that.
-func (m *Member) observe(l *coordinationv1.Lease) time.Time {
+// observeRenewal records when a Lease was seen to be renewed, and returns that.
+func (m *Member) observeRenewal(l *coordinationv1.Lease) time.Time {
 	version := string(l.UID) + l.ResourceVersion
 	if m.seen[l.Name].version != version {
 		m.seen[l.Name] = observation{version, time.Now()}
@@ -351,20 +351,19 @@ func (m *Member) observe(l *coordinationv1.Lease) time.Time {
 	return m.seen[l.Name].at
 }
 
-// expired reports whether a Lease was not renewed for as long as it lasts, as far as was
-// seen.
-func (m *Member) expired(l *coordinationv1.Lease) bool {
+// hasExpired reports whether a Lease was not renewed for as long as it lasts, as far as was seen.
+func (m *Member) hasExpired(l *coordinationv1.Lease) bool {
 	lasts := time.Duration(ptr.Deref(l.Spec.LeaseDurationSeconds, 0)) * time.Second
-	return ptr.Deref(l.Spec.HolderIdentity, "") == "" || time.Since(m.observe(l)) >= lasts
+	return ptr.Deref(l.Spec.HolderIdentity, "") == "" || time.Since(m.observeRenewal(l)) >= lasts
 }
 
-// free reports whether the installation's Lease may be taken for the replicas. If somebody
-// deleted it, what others do by it is to end first.
-func (m *Member) free() bool {
+// isLeaseFree reports whether the installation's Lease may be taken for the replicas. If somebody
+// deleted it, what others do by it has to end first.
+func (m *Member) isLeaseFree() bool {
 	if m.newest == nil {
 		return time.Since(m.deleted) > settles
 	}
-	return m.expired(m.newest)
+	return m.hasExpired(m.newest)
 }
 
 // presentDivision returns what the installation's Lease says. isOurs is false while it is not held for
@@ -380,8 +379,8 @@ func (m *Member) presentDivision() (d Division, isOurs bool) {
 	return d, isOurs
 }
 
-// view returns what is known now. Leases that were not renewed in time are deleted.
-func (m *Member) view(ctx context.Context, d Division) view {
+// currentView returns what is known now. Leases that were not renewed in time are deleted.
+func (m *Member) currentView(ctx context.Context, d Division) view {
 	v := view{self: m.self, division: d, pending: m.pending, alive: map[string]bool{}, gone: maps.Clone(m.gone), buckets: m.options.Buckets}
 	m.mu.Lock()
 	if d.Leader != m.self { // what an earlier term decided is out of date
@@ -391,7 +390,7 @@ func (m *Member) view(ctx context.Context, d Division) view {
 	m.mu.Unlock()
 	present := d.Digest()
 	for _, l := range m.replicaLeases() {
-		if l.Name != m.self && (!m.expired(l) || !m.delete(ctx, l)) {
+		if l.Name != m.self && (!m.hasExpired(l) || !m.delete(ctx, l)) {
 			v.alive[l.Name] = l.Annotations[api.AnnotationDivision] == present
 		}
 	}
@@ -436,7 +435,7 @@ func (m *Member) write(ctx context.Context, d Division, isEnding bool) error {
 	switch {
 	case err == nil:
 		m.Look()
-		return m.take(answer, true)
+		return m.takeLease(answer, true)
 	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err):
 		m.pending = nil
 		return m.read(ctx)

@@ -113,9 +113,9 @@ func (m *model) decide(w world, i int) decision {
 		}
 		return m.number(*change)
 	}
-	d = decision{serves: partsOf(v.share()), busy: number(v.nextDivision(false)), drained: number(v.nextDivision(true)), owns: owns(v)}
+	d = decision{serves: partsOf(v.presentShare()), busy: number(v.nextDivision(false)), drained: number(v.nextDivision(true)), owns: owns(v)}
 	for j, name := range m.names {
-		d.unsure[j] = slices.Contains(v.unsure(), name)
+		d.unsure[j] = slices.Contains(v.unseenReplicas(), name)
 	}
 	m.decided[by] = d
 	return d

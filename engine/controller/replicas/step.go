@@ -41,9 +41,9 @@ func (v view) assignedOwners(n int) []string {
 	return assignBuckets(n, candidates)
 }
 
-// share returns what this replica serves now. What a change may already have given away is not
-// in it.
-func (v view) share() Share {
+// presentShare returns what this replica serves now. What a change may already have given away is
+// not in it.
+func (v view) presentShare() Share {
 	if v.isEnding {
 		return Share{}
 	}
@@ -90,9 +90,9 @@ func (v view) isDivided(kind string) bool {
 	return isDecided && !exclusive
 }
 
-// unsure returns the replicas that are to serve something and have no Lease as far as was seen.
-// The API server has to be asked.
-func (v view) unsure() []string {
+// unseenReplicas returns the replicas that are to serve something and have no Lease as far as was
+// seen. The API server has to be asked.
+func (v view) unseenReplicas() []string {
 	names := append(slices.Clone(v.division.Owners), v.division.Leader)
 	for _, yet := range v.division.Exclusive {
 		names = append(names, yet...)

@@ -68,7 +68,7 @@ func (r *Reader) Read() Reading {
 	now := r.clock.Now()
 	for _, root := range r.roots {
 		waiting := root.read(now)
-		all.Sources = append(all.Sources, root.sources()...)
+		all.Sources = append(all.Sources, root.countedSources()...)
 		if root.missing != nil {
 			all.Missing = append(all.Missing, Missing{root.shown, !root.wasRead, root.missing})
 		}
@@ -103,8 +103,8 @@ type rootReader struct {
 	wasRead, hadTemplates bool
 }
 
-// sources are the folders that count, by kind.
-func (r *rootReader) sources() []folder.Source {
+// countedSources returns the folders that count, by kind.
+func (r *rootReader) countedSources() []folder.Source {
 	return slices.SortedFunc(maps.Values(r.counted), func(a, b folder.Source) int { return strings.Compare(a.Kind, b.Kind) })
 }
 
@@ -112,27 +112,27 @@ func (r *rootReader) sources() []folder.Source {
 func (r *rootReader) read(now time.Time) (waiting []string) {
 	contents, err := r.root.Read()
 	if err == nil {
-		err = r.lacks(contents)
+		err = r.checkContents(contents)
 	}
 	if r.missing = err; err != nil {
-		r.see(nil, now)
+		r.recordStates(nil, now)
 		return nil
 	}
 	r.wasRead, r.hadTemplates = true, r.hadTemplates || contents.HasTemplates
-	found := r.find(contents)
-	r.see(found, now)
+	found := r.findFolders(contents)
+	r.recordStates(found, now)
 	kinds := maps.Clone(r.counted)
 	maps.Copy(kinds, found)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		if !r.count(kind, found, now) {
+		if !r.countFolder(kind, found, now) {
 			waiting = append(waiting, kind)
 		}
 	}
 	return waiting
 }
 
-// lacks says what a root does not have that it must have; nil: nothing.
-func (r *rootReader) lacks(contents *folder.Contents) error {
+// checkContents returns an error if a root does not have what it must have.
+func (r *rootReader) checkContents(contents *folder.Contents) error {
 	switch {
 	case r.hadTemplates && !contents.HasTemplates:
 		return errors.New("it has no templates/ any more")
@@ -142,8 +142,8 @@ func (r *rootReader) lacks(contents *folder.Contents) error {
 	return nil
 }
 
-// find returns the folders of the root by kind, those that cannot be read too.
-func (r *rootReader) find(contents *folder.Contents) map[string]folder.Source {
+// findFolders returns the folders of the root by kind, including those that cannot be read.
+func (r *rootReader) findFolders(contents *folder.Contents) map[string]folder.Source {
 	found := map[string]folder.Source{}
 	for name, f := range contents.Folders {
 		found[name] = folder.Source{Kind: name, Shown: r.shown, Rooted: true, Folder: f}
@@ -154,8 +154,9 @@ func (r *rootReader) find(contents *folder.Contents) map[string]folder.Source {
 	return found
 }
 
-// see records what was found, nil for a missing root, and when that changed.
-func (r *rootReader) see(found map[string]folder.Source, now time.Time) {
+// recordStates records the states of the folders that were found, and when these changed. found is
+// nil for a missing root.
+func (r *rootReader) recordStates(found map[string]folder.Source, now time.Time) {
 	var states map[string]string
 	if found != nil {
 		states = map[string]string{}
@@ -172,8 +173,8 @@ func (r *rootReader) see(found map[string]folder.Source, now time.Time) {
 	}
 }
 
-// count takes the folder of a kind as it was found, unless it does not count yet.
-func (r *rootReader) count(kind string, found map[string]folder.Source, now time.Time) bool {
+// countFolder takes the folder of a kind as it was found, and reports whether it counts already.
+func (r *rootReader) countFolder(kind string, found map[string]folder.Source, now time.Time) bool {
 	source, exists := found[kind]
 	wasBroken := r.counted[kind].Err != nil && source.Err != nil
 	files := FilesOf(source.Folder)

@@ -56,11 +56,11 @@ func (r *Reader) awaitChange(ctx context.Context, watch *watcher, limit time.Dur
 			return false
 		case <-due.C():
 			return true
-		case err := <-watch.errors():
+		case err := <-watch.errorChannel():
 			log.FromContext(ctx).Error(err, "changes of files were lost; the roots are read again")
 			return true
-		case event := <-watch.events():
-			if !watch.concerns(event.Name) {
+		case event := <-watch.eventChannel():
+			if !watch.isRelevant(event.Name) {
 				continue
 			}
 			now := r.clock.Now()
@@ -129,7 +129,7 @@ func (w *watcher) addRoot(root *folder.Root) {
 	if root.Dir() == "" {
 		return
 	}
-	if parent := w.resolve(filepath.Dir(root.Dir())); parent != "" {
+	if parent := w.resolveLinks(filepath.Dir(root.Dir())); parent != "" {
 		w.addName(parent, filepath.Base(root.Dir()))
 	}
 	w.addDir(root.Dir())
@@ -144,7 +144,7 @@ func (w *watcher) addRoot(root *folder.Root) {
 
 // addDir adds a directory, if it is one.
 func (w *watcher) addDir(path string) {
-	dir := w.resolve(path)
+	dir := w.resolveLinks(path)
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		w.whole[dir] = true
 	}
@@ -153,10 +153,10 @@ func (w *watcher) addDir(path string) {
 // mostLinks is how many links a path may lead through, as in the kernel.
 const mostLinks = 40
 
-// resolve returns where an absolute path leads to, without links, or "" if that is
-// not there. It adds the entries on the way that another directory may take the place
-// of: the links, and the first part that is not there.
-func (w *watcher) resolve(path string) string {
+// resolveLinks returns where an absolute path leads to, without links, or "" if that is not there.
+// It adds the entries on the way that another directory may take the place of: the links, and the
+// first part that is not there.
+func (w *watcher) resolveLinks(path string) string {
 	at, left := string(filepath.Separator), strings.Split(path, string(filepath.Separator))
 	for links := 0; len(left) > 0; {
 		name := left[0]
@@ -191,22 +191,24 @@ func (w *watcher) addName(dir, name string) {
 	}
 }
 
-// concerns reports whether a change of a file may change what is read.
-func (w *watcher) concerns(file string) bool {
+// isRelevant reports whether a change of a file may change what is read.
+func (w *watcher) isRelevant(file string) bool {
 	dir, name := filepath.Split(file)
 	dir = filepath.Clean(dir)
 	// The event of a watched directory itself has its path alone.
 	return w.whole[dir] || w.whole[file] || slices.Contains(w.names[dir], name)
 }
 
-func (w *watcher) events() <-chan fsnotify.Event {
+// eventChannel returns the events of files, or nil if nothing is watched.
+func (w *watcher) eventChannel() <-chan fsnotify.Event {
 	if w == nil {
 		return nil
 	}
 	return w.Events
 }
 
-func (w *watcher) errors() <-chan error {
+// errorChannel returns the errors that lost events, or nil if nothing is watched.
+func (w *watcher) errorChannel() <-chan error {
 	if w == nil {
 		return nil
 	}

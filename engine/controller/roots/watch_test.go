@@ -198,7 +198,7 @@ func TestBusyNeighbours(t *testing.T) {
 		"live": true, "real": true, "other": false, "real/templates": true, "real/notes.txt": true, "real/templates/" + kindName + "/x": true,
 		"": false,
 	} {
-		if got := w.concerns(filepath.Join(top, file)); got != want {
+		if got := w.isRelevant(filepath.Join(top, file)); got != want {
 			t.Errorf("%s: %v, want %v", file, got, want)
 		}
 	}

@@ -34,8 +34,8 @@ func (s Shard) Claim() (key, text string) {
 	if s.Whole() {
 		return key, s.Identity
 	}
-	t := claimText{Identity: s.Identity, Namespaces: s.sorted()}
-	if s.selects() {
+	t := claimText{Identity: s.Identity, Namespaces: s.sortedNamespaces()}
+	if s.hasSelector() {
 		t.Selector = s.Selector.String()
 	}
 	data, _ := json.Marshal(t) // texts
@@ -78,7 +78,7 @@ func parseClaim(key, text string) Shard {
 // cover too, or nil.
 func (s Shard) Conflict(claims []Claim) *Claim {
 	for i := range claims {
-		if claims[i].Identity != s.Identity && !disjoint(s, claims[i].Shard) {
+		if claims[i].Identity != s.Identity && !areDisjoint(s, claims[i].Shard) {
 			return &claims[i]
 		}
 	}

@@ -8,17 +8,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// disjoint reports whether no resource can belong to both shares, whatever its
-// labels: they have no namespace in common, or ask of one label what cannot be
-// true of it at once.
-func disjoint(a, b Shard) bool {
+// areDisjoint reports whether no resource can belong to both shares, whatever its labels: they have
+// no namespace in common, or they require of one label what cannot be true at once.
+func areDisjoint(a, b Shard) bool {
 	if len(a.Namespaces) > 0 && len(b.Namespaces) > 0 &&
 		!slices.ContainsFunc(a.Namespaces, func(n string) bool { return slices.Contains(b.Namespaces, n) }) {
 		return true
 	}
 	all := map[string]*values{}
 	for _, s := range []Shard{a, b} {
-		if !s.selects() {
+		if !s.hasSelector() {
 			continue
 		}
 		requirements, selectable := s.Selector.Requirements()
@@ -31,11 +30,11 @@ func disjoint(a, b Shard) bool {
 				v = &values{absent: true}
 				all[r.Key()] = v
 			}
-			v.narrow(r)
+			v.addRequirement(r)
 		}
 	}
 	for _, v := range all {
-		if v.none() {
+		if v.areNone() {
 			return true
 		}
 	}
@@ -52,29 +51,31 @@ type values struct {
 	not   sets.Set[string]
 }
 
-// narrow takes up one more requirement. Comparisons of numbers only say that
-// the label is there.
-func (v *values) narrow(r labels.Requirement) {
+// addRequirement takes in one more requirement. Comparisons of numbers only require that the label
+// is there.
+func (v *values) addRequirement(r labels.Requirement) {
 	switch given := sets.New(r.ValuesUnsorted()...); r.Operator() {
 	case selection.In, selection.Equals, selection.DoubleEquals:
 		v.absent = false
-		v.only(given)
+		v.restrictTo(given)
 	case selection.NotIn, selection.NotEquals:
 		v.not = v.not.Union(given)
 	case selection.DoesNotExist:
-		v.only(sets.New[string]())
+		v.restrictTo(sets.New[string]())
 	case selection.Exists, selection.GreaterThan, selection.LessThan:
 		v.absent = false
 	}
 }
 
-func (v *values) only(given sets.Set[string]) {
+// restrictTo excludes all values but some.
+func (v *values) restrictTo(given sets.Set[string]) {
 	if v.among != nil {
 		given = v.among.Intersection(given)
 	}
 	v.among = given
 }
 
-func (v *values) none() bool {
+// areNone reports whether the label can neither have a value nor be absent.
+func (v *values) areNone() bool {
 	return !v.absent && v.among != nil && v.among.Difference(v.not).Len() == 0
 }

@@ -33,9 +33,10 @@ type Shard struct {
 }
 
 // Whole reports whether it is all resources of the kind.
-func (s Shard) Whole() bool { return len(s.Namespaces) == 0 && !s.selects() }
+func (s Shard) Whole() bool { return len(s.Namespaces) == 0 && !s.hasSelector() }
 
-func (s Shard) selects() bool { return s.Selector != nil && !s.Selector.Empty() }
+// hasSelector reports whether labels restrict the share.
+func (s Shard) hasSelector() bool { return s.Selector != nil && !s.Selector.Empty() }
 
 // OfKind is the share of a kind, which lives in namespaces or does not: of one
 // that does not, namespaces leave nothing out.
@@ -51,16 +52,16 @@ func (s Shard) Covers(o metav1.Object) bool {
 	if len(s.Namespaces) > 0 && !slices.Contains(s.Namespaces, o.GetNamespace()) {
 		return false
 	}
-	return !s.selects() || s.Selector.Matches(labels.Set(o.GetLabels()))
+	return !s.hasSelector() || s.Selector.Matches(labels.Set(o.GetLabels()))
 }
 
 // String says which resources it is, for people.
 func (s Shard) String() string {
 	var parts []string
 	if len(s.Namespaces) > 0 {
-		parts = append(parts, "in "+strings.Join(s.sorted(), ", "))
+		parts = append(parts, "in "+strings.Join(s.sortedNamespaces(), ", "))
 	}
-	if s.selects() {
+	if s.hasSelector() {
 		parts = append(parts, "with "+s.Selector.String())
 	}
 	if len(parts) == 0 {
@@ -69,7 +70,8 @@ func (s Shard) String() string {
 	return "the resources " + strings.Join(parts, " ")
 }
 
-func (s Shard) sorted() []string {
+// sortedNamespaces returns the namespaces, each once.
+func (s Shard) sortedNamespaces() []string {
 	all := slices.Clone(s.Namespaces)
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -85,14 +87,15 @@ func (s Shard) Key(key string) string {
 		return key
 	}
 	_, record, _ := strings.Cut(key, "/")
-	return record + "." + api.Domain + "/" + s.id()
+	return record + "." + api.Domain + "/" + s.keySuffix()
 }
 
 // longest is how much of an identity is shown in a key, whose name may have 63
 // characters.
 const longest = 50
 
-func (s Shard) id() string { return ID(s.Identity) }
+// keySuffix returns what distinguishes the keys of this installation.
+func (s Shard) keySuffix() string { return ID(s.Identity) }
 
 // ID is an identity as a name in keys and values of labels: its last part, and a hash.
 func ID(identity string) string {

@@ -46,15 +46,15 @@ func TestDisjoint(t *testing.T) {
 		{"size>5", "!size", true},
 		{"team=a,team=b", "", true}, // matches nothing
 	} {
-		if a, b := of(t, c.a), of(t, c.b); disjoint(a, b) != c.want || disjoint(b, a) != c.want {
+		if a, b := of(t, c.a), of(t, c.b); areDisjoint(a, b) != c.want || areDisjoint(b, a) != c.want {
 			t.Errorf("%q and %q disjoint: not %t", c.a, c.b, c.want)
 		}
 	}
-	if !disjoint(of(t, "", "a", "b"), of(t, "", "c")) || disjoint(of(t, "", "a", "b"), of(t, "", "b", "c")) ||
-		disjoint(of(t, "", "a"), of(t, "team=a")) {
+	if !areDisjoint(of(t, "", "a", "b"), of(t, "", "c")) || areDisjoint(of(t, "", "a", "b"), of(t, "", "b", "c")) ||
+		areDisjoint(of(t, "", "a"), of(t, "team=a")) {
 		t.Error("namespaces")
 	}
-	if !disjoint(of(t, "team=a", "a", "b"), of(t, "team=b", "b")) {
+	if !areDisjoint(of(t, "team=a", "a", "b"), of(t, "team=b", "b")) {
 		t.Error("both")
 	}
 }
@@ -72,7 +72,7 @@ func TestDisjointIsTrue(t *testing.T) {
 	proved := 0
 	for range 5000 {
 		a, b := some(), some()
-		if !disjoint(a, b) {
+		if !areDisjoint(a, b) {
 			continue
 		}
 		proved++

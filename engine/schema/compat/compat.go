@@ -51,12 +51,12 @@ func Breaks(before, after *apiextensionsv1.CustomResourceDefinition) []Break {
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(before)
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(after)
 	c := &comparison{}
-	c.names(&before.Spec, &after.Spec)
+	c.compareNames(&before.Spec, &after.Spec)
 	for i := range before.Spec.Versions {
 		was := &before.Spec.Versions[i]
-		c.served(was, after.Spec.Versions, slices.Contains(before.Status.StoredVersions, was.Name))
+		c.compareVersion(was, after.Spec.Versions, slices.Contains(before.Status.StoredVersions, was.Name))
 	}
-	c.storage(before, after)
+	c.compareStorage(before, after)
 	return c.breaks
 }
 
@@ -72,8 +72,8 @@ func (c *comparison) add(field, at, text string) {
 
 const newKind = "clients find another kind or none, and the API server may refuse the change: make a new kind beside the old one"
 
-// names compares what the kind is called and where its resources live.
-func (c *comparison) names(before, after *apiextensionsv1.CustomResourceDefinitionSpec) {
+// compareNames compares what the kind is called and where its resources live.
+func (c *comparison) compareNames(before, after *apiextensionsv1.CustomResourceDefinitionSpec) {
 	for _, n := range []struct{ field, was, is string }{
 		{"spec.group", before.Group, after.Group},
 		{"spec.scope", string(before.Scope), string(after.Scope)},
@@ -92,8 +92,8 @@ func (c *comparison) names(before, after *apiextensionsv1.CustomResourceDefiniti
 	}
 }
 
-// served compares a version with that of the same name.
-func (c *comparison) served(was *definedVersion, among []definedVersion, stored bool) {
+// compareVersion compares a version with that of the same name.
+func (c *comparison) compareVersion(was *definedVersion, among []definedVersion, stored bool) {
 	c.version = was.Name
 	i := slices.IndexFunc(among, func(v definedVersion) bool { return v.Name == was.Name })
 	switch {
@@ -114,11 +114,11 @@ func (c *comparison) served(was *definedVersion, among []definedVersion, stored 
 	if !was.Served && !was.Storage && !stored || !is.Served && !is.Storage {
 		return // nobody sees one of them
 	}
-	c.roots(was.Schema, is.Schema, at+".schema.openAPIV3Schema")
+	c.compareRoots(was.Schema, is.Schema, at+".schema.openAPIV3Schema")
 	if !was.Served || !is.Served {
 		return
 	}
-	c.subresources(was.Subresources, is.Subresources, at+".subresources")
+	c.compareSubresources(was.Subresources, is.Subresources, at+".subresources")
 	for _, f := range was.SelectableFields {
 		if !slices.Contains(is.SelectableFields, f) {
 			c.add(f.JSONPath[1:], at+".selectableFields", "it is no longer selectable, so lists by this field fail: keep it in selectableFields")
@@ -126,7 +126,8 @@ func (c *comparison) served(was *definedVersion, among []definedVersion, stored 
 	}
 }
 
-func (c *comparison) subresources(before, after *apiextensionsv1.CustomResourceSubresources, at string) {
+// compareSubresources compares the subresources.
+func (c *comparison) compareSubresources(before, after *apiextensionsv1.CustomResourceSubresources, at string) {
 	was, is := cmp.Or(before, &apiextensionsv1.CustomResourceSubresources{}), cmp.Or(after, &apiextensionsv1.CustomResourceSubresources{})
 	if was.Status != nil && is.Status == nil {
 		c.add("", at+".status", "the status subresource is gone, so what controllers write there fails: keep subresources: {status: {}}")
@@ -136,8 +137,8 @@ func (c *comparison) subresources(before, after *apiextensionsv1.CustomResourceS
 	}
 }
 
-// storage finds fields that a move to another storage version drops.
-func (c *comparison) storage(before, after *definition) {
+// compareStorage finds fields that a move to another storage version drops.
+func (c *comparison) compareStorage(before, after *definition) {
 	stored := func(v definedVersion) bool { return v.Storage }
 	old, i := slices.IndexFunc(before.Spec.Versions, stored), slices.IndexFunc(after.Spec.Versions, stored)
 	if old < 0 || i < 0 || after.Spec.Conversion.Strategy != apiextensionsv1.NoneConverter {
@@ -148,7 +149,7 @@ func (c *comparison) storage(before, after *definition) {
 		return
 	}
 	moved := &comparison{version: is.Name}
-	moved.roots(was.Schema, is.Schema, fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i))
+	moved.compareRoots(was.Schema, is.Schema, fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i))
 	for _, b := range moved.breaks {
 		if b.lost {
 			b.Text = fmt.Sprintf("resources move from %s to this version when they are written next, and lose this field, "+

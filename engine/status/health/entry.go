@@ -34,14 +34,14 @@ type Entry struct {
 // String names what the entry is for, such as argoproj.io/Application or
 // *.services.k8s.aws/*.
 func (e Entry) String() string {
-	if group := e.groups(); group != "" {
+	if group := e.groupPattern(); group != "" {
 		return group + "/" + cmp.Or(e.Kind, "*")
 	}
 	return cmp.Or(e.Kind, "*")
 }
 
-// groups is the group or *.SUFFIX of the entry.
-func (e Entry) groups() string {
+// groupPattern returns the group or *.SUFFIX of the entry.
+func (e Entry) groupPattern() string {
 	group, _, found := strings.Cut(e.APIVersion, "/")
 	if !found {
 		return "" // the core group has no name
@@ -49,21 +49,20 @@ func (e Entry) groups() string {
 	return group
 }
 
-// matches reports whether the entry is for a kind.
-func (e Entry) matches(gk schema.GroupKind) bool {
-	groups := e.groups()
+// matchesKind reports whether the entry is for a kind.
+func (e Entry) matchesKind(gk schema.GroupKind) bool {
+	groups := e.groupPattern()
 	if suffix, wildcard := strings.CutPrefix(groups, "*"); wildcard {
 		return strings.HasSuffix(gk.Group, suffix) && (e.Kind == "" || e.Kind == gk.Kind)
 	}
 	return groups == gk.Group && (e.Kind == "" || e.Kind == gk.Kind)
 }
 
-// precedence orders the entries that match one kind: an exact group is greater than
-// a wildcard, a longer suffix than a shorter one, and an entry with a kind than one
-// without.
-func (e Entry) precedence() int {
-	rank := 2 * len(e.groups())
-	if !strings.HasPrefix(e.groups(), "*") {
+// precedenceOf orders the entries that match one kind: an exact group is greater than a wildcard, a
+// longer suffix than a shorter one, and an entry with a kind than one without.
+func (e Entry) precedenceOf() int {
+	rank := 2 * len(e.groupPattern())
+	if !strings.HasPrefix(e.groupPattern(), "*") {
 		rank = 1 << 16
 	}
 	if e.Kind != "" {
@@ -115,7 +114,7 @@ func checkAPIVersion(apiVersion string) error {
 // checkKind refuses Secrets: their values are kept out of memory and of messages.
 func checkKind(e Entry) error {
 	switch {
-	case e.groups() == "" && e.Kind == "Secret":
+	case e.groupPattern() == "" && e.Kind == "Secret":
 		return errors.New("the values of a Secret are not read, so that it cannot have an entry: it is ready once it exists")
 	case strings.ContainsAny(e.Kind, "*/ \t\n"):
 		return errors.New("it must be a kind, such as Deployment; without a kind the entry is for all kinds of the group")

@@ -46,7 +46,7 @@ func (r *Rule) Evaluate(obj map[string]any) Result {
 	if !r.existenceSuffices && isBehind(obj) {
 		return Result{InProgress, messageUnobserved}
 	}
-	vars := variables(obj)
+	vars := objectVariables(obj)
 	hasStatus := len(vars["status"].(map[string]any)) > 0
 	for _, step := range []struct {
 		name  string
@@ -62,17 +62,17 @@ func (r *Rule) Evaluate(obj map[string]any) Result {
 		case isTrue && step.state == Current:
 			return Result{State: Current}
 		case isTrue:
-			return Result{step.state, cmp.Or(r.explain(vars), fmt.Sprintf(messageTrue, step.name))}
+			return Result{step.state, cmp.Or(r.explainObject(vars), fmt.Sprintf(messageTrue, step.name))}
 		}
 	}
-	if text := r.explain(vars); text != "" || hasStatus {
+	if text := r.explainObject(vars); text != "" || hasStatus {
 		return Result{InProgress, cmp.Or(text, messageNotCurrent)}
 	}
 	return Result{InProgress, messageNoStatus}
 }
 
-// variables returns the object with an empty map for every objectMap that it lacks.
-func variables(obj map[string]any) map[string]any {
+// objectVariables returns the object with an empty map for every one of objectMaps that it lacks.
+func objectVariables(obj map[string]any) map[string]any {
 	vars := maps.Clone(obj)
 	if vars == nil {
 		vars = map[string]any{}
@@ -128,11 +128,11 @@ func describeError(err error) string {
 	return "a value is not of the type that it expects"
 }
 
-// explain returns why an object is not current: the message of the entry, else what
-// the object's status says; "" if neither says anything.
-func (r *Rule) explain(vars map[string]any) string {
+// explainObject returns why an object is not current: the message of the entry, or else what the
+// object's status says. It is "" if neither says anything.
+func (r *Rule) explainObject(vars map[string]any) string {
 	if r.message != nil {
-		if value, err := r.message.evaluate(vars); err == nil {
+		if value, err := r.message.evaluateFor(vars); err == nil {
 			if text, is := value.(types.String); is && text != "" {
 				return string(text)
 			}

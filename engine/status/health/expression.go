@@ -136,8 +136,8 @@ func suggestFunction(name string) string {
 	return ""
 }
 
-// evaluate returns the value of the expression for an object.
-func (e *expression) evaluate(vars map[string]any) (ref.Val, error) {
+// evaluateFor returns the value of the expression for an object.
+func (e *expression) evaluateFor(vars map[string]any) (ref.Val, error) {
 	value, _, err := e.program.Eval(vars)
 	return value, err
 }
@@ -147,7 +147,7 @@ func (e *expression) isTrue(vars map[string]any) (bool, error) {
 	if e == nil {
 		return false, nil
 	}
-	value, err := e.evaluate(vars)
+	value, err := e.evaluateFor(vars)
 	if err != nil {
 		return false, err
 	}

@@ -52,7 +52,8 @@ type reader struct {
 // exists(c, …), with the path of what they stand for; nil where that is not known.
 type scope map[string]Path
 
-func (s scope) with(name string, path Path) scope {
+// withVariable returns the scope with one more variable.
+func (s scope) withVariable(name string, path Path) scope {
 	inner := scope{name: path}
 	for other, its := range s {
 		if other != name {
@@ -65,38 +66,39 @@ func (s scope) with(name string, path Path) scope {
 // collectReads finds all fields that a parsed expression reads.
 func collectReads(env *cel.Env, parsed *cel.Ast) *reader {
 	r := &reader{env: env, ast: parsed.NativeRep(), others: map[string]bool{}}
-	r.walk(r.ast.Expr(), scope{})
+	r.walkExpr(r.ast.Expr(), scope{})
 	return r
 }
 
-func (r *reader) walk(e ast.Expr, vars scope) {
+// walkExpr records what an expression reads.
+func (r *reader) walkExpr(e ast.Expr, vars scope) {
 	if path := r.pathOf(e, vars); path != nil {
-		r.record(e, path)
+		r.recordRead(e, path)
 		return
 	}
 	switch e.Kind() {
 	case ast.SelectKind:
-		r.walk(e.AsSelect().Operand(), vars)
+		r.walkExpr(e.AsSelect().Operand(), vars)
 	case ast.CallKind:
 		call := e.AsCall()
 		if call.IsMemberFunction() && !r.isNamespace(call.Target(), call.FunctionName()) {
-			r.walk(call.Target(), vars)
+			r.walkExpr(call.Target(), vars)
 		}
 		for _, arg := range call.Args() {
-			r.walk(arg, vars)
+			r.walkExpr(arg, vars)
 		}
 	case ast.ListKind:
 		for _, item := range e.AsList().Elements() {
-			r.walk(item, vars)
+			r.walkExpr(item, vars)
 		}
 	case ast.MapKind:
 		for _, entry := range e.AsMap().Entries() {
-			r.walk(entry.AsMapEntry().Key(), vars)
-			r.walk(entry.AsMapEntry().Value(), vars)
+			r.walkExpr(entry.AsMapEntry().Key(), vars)
+			r.walkExpr(entry.AsMapEntry().Value(), vars)
 		}
 	case ast.StructKind:
 		for _, field := range e.AsStruct().Fields() {
-			r.walk(field.AsStructField().Value(), vars)
+			r.walkExpr(field.AsStructField().Value(), vars)
 		}
 	case ast.ComprehensionKind:
 		r.walkMacro(e.AsComprehension(), vars)
@@ -105,12 +107,12 @@ func (r *reader) walk(e ast.Expr, vars scope) {
 
 // walkMacro walks what exists, all, filter, map and the like are expanded into.
 func (r *reader) walkMacro(c ast.ComprehensionExpr, vars scope) {
-	r.walk(c.IterRange(), vars)
-	r.walk(c.AccuInit(), vars)
-	inner := vars.with(c.IterVar(), itemsOf(r.listOf(c.IterRange(), vars))).with(c.AccuVar(), nil)
-	r.walk(c.LoopCondition(), inner)
-	r.walk(c.LoopStep(), inner)
-	r.walk(c.Result(), vars.with(c.AccuVar(), nil))
+	r.walkExpr(c.IterRange(), vars)
+	r.walkExpr(c.AccuInit(), vars)
+	inner := vars.withVariable(c.IterVar(), itemsOf(r.listOf(c.IterRange(), vars))).withVariable(c.AccuVar(), nil)
+	r.walkExpr(c.LoopCondition(), inner)
+	r.walkExpr(c.LoopStep(), inner)
+	r.walkExpr(c.Result(), vars.withVariable(c.AccuVar(), nil))
 }
 
 func itemsOf(list Path) Path {
@@ -129,14 +131,14 @@ func (r *reader) listOf(e ast.Expr, vars scope) Path {
 	switch {
 	case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == "orValue":
 		return r.listOf(e.AsCall().Target(), vars)
-	case e.Kind() == ast.ComprehensionKind && r.macro(e) == "filter":
+	case e.Kind() == ast.ComprehensionKind && r.macroOf(e) == "filter":
 		return r.listOf(e.AsComprehension().IterRange(), vars)
 	}
 	return nil
 }
 
-// macro is the name of the macro that an expression was expanded from, or "".
-func (r *reader) macro(e ast.Expr) string {
+// macroOf returns the name of the macro that an expression was expanded from, or "".
+func (r *reader) macroOf(e ast.Expr) string {
 	if call, found := r.ast.SourceInfo().GetMacroCall(e.ID()); found && call.Kind() == ast.CallKind {
 		return call.AsCall().FunctionName()
 	}
@@ -154,7 +156,7 @@ func (r *reader) pathOf(e ast.Expr, vars scope) Path {
 		}
 		return path
 	case ast.SelectKind:
-		return r.below(e.AsSelect().Operand(), vars, e.AsSelect().FieldName())
+		return r.pathBelow(e.AsSelect().Operand(), vars, e.AsSelect().FieldName())
 	case ast.CallKind:
 		call := e.AsCall()
 		if !slices.Contains(indexing, call.FunctionName()) || call.Args()[1].Kind() != ast.LiteralKind {
@@ -162,9 +164,9 @@ func (r *reader) pathOf(e ast.Expr, vars scope) Path {
 		}
 		switch key := call.Args()[1].AsLiteral().(type) {
 		case types.String:
-			return r.below(call.Args()[0], vars, string(key))
+			return r.pathBelow(call.Args()[0], vars, string(key))
 		case types.Int:
-			return r.below(call.Args()[0], vars, Item)
+			return r.pathBelow(call.Args()[0], vars, Item)
 		}
 	}
 	return nil
@@ -173,7 +175,8 @@ func (r *reader) pathOf(e ast.Expr, vars scope) Path {
 // indexing are the operators in a[b], a[?b] and a.?b.
 var indexing = []string{operators.Index, operators.OptIndex, operators.OptSelect}
 
-func (r *reader) below(operand ast.Expr, vars scope, name string) Path {
+// pathBelow returns the path of a field of an operand, or nil if the operand has none.
+func (r *reader) pathBelow(operand ast.Expr, vars scope, name string) Path {
 	above := r.pathOf(operand, vars)
 	if above == nil {
 		return nil
@@ -193,14 +196,15 @@ func (r *reader) isNamespace(target ast.Expr, function string) bool {
 	return target.Kind() == ast.IdentKind && r.env.HasFunction(target.AsIdent()+"."+function)
 }
 
-func (r *reader) record(e ast.Expr, path Path) {
+// recordRead records that an expression reads a path.
+func (r *reader) recordRead(e ast.Expr, path Path) {
 	if e.Kind() == ast.IdentKind && len(path) > 1 {
 		return // the variable of a macro: what it iterates over is recorded
 	}
 	r.from = append(r.from, Read{Offset: r.nameOffset(e), Path: path})
 	switch name := path[0]; {
 	case name == "self" || name == "object":
-		r.wrong = &expressionError{offset: r.nameOffset(root(e)), text: "there is no " + name +
+		r.wrong = &expressionError{offset: r.nameOffset(rootOf(e)), text: "there is no " + name +
 			": the top-level fields of the object are variables, such as status.phase"}
 	case !slices.Contains(objectFields, name):
 		r.others[name] = true
@@ -211,30 +215,31 @@ func (r *reader) record(e ast.Expr, path Path) {
 func (r *reader) nameOffset(e ast.Expr) int {
 	switch {
 	case e.Kind() == ast.CallKind:
-		return r.offset(e.AsCall().Args()[1])
+		return r.offsetOf(e.AsCall().Args()[1])
 	case e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly():
 		if has, found := r.ast.SourceInfo().GetMacroCall(e.ID()); found {
 			e = has.AsCall().Args()[0]
 		}
 		fallthrough
 	case e.Kind() == ast.SelectKind:
-		return r.offset(e) + len(".")
+		return r.offsetOf(e) + len(".")
 	}
-	return r.offset(e)
+	return r.offsetOf(e)
 }
 
-func (r *reader) offset(e ast.Expr) int {
+// offsetOf returns where an expression begins.
+func (r *reader) offsetOf(e ast.Expr) int {
 	at, _ := r.ast.SourceInfo().GetOffsetRange(e.ID())
 	return int(at.Start)
 }
 
-// root is the variable at the begin of a path.
-func root(e ast.Expr) ast.Expr {
+// rootOf returns the variable at the begin of a path.
+func rootOf(e ast.Expr) ast.Expr {
 	switch e.Kind() {
 	case ast.SelectKind:
-		return root(e.AsSelect().Operand())
+		return rootOf(e.AsSelect().Operand())
 	case ast.CallKind:
-		return root(e.AsCall().Args()[0])
+		return rootOf(e.AsCall().Args()[0])
 	}
 	return e
 }
@@ -245,7 +250,7 @@ func (r *reader) emptyAlls() []int {
 	var found []int
 	guarded := false
 	for _, node := range ast.MatchDescendants(ast.NavigateAST(r.ast), ast.AllMatcher()) {
-		name := r.macro(node)
+		name := r.macroOf(node)
 		if node.Kind() == ast.CallKind {
 			name = node.AsCall().FunctionName()
 		}
@@ -253,8 +258,8 @@ func (r *reader) emptyAlls() []int {
 		case "exists", "exists_one", "existsOne", "size":
 			guarded = true
 		case "all":
-			if over := node.AsComprehension().IterRange(); r.macro(over) == "filter" {
-				found = append(found, r.offset(node))
+			if over := node.AsComprehension().IterRange(); r.macroOf(over) == "filter" {
+				found = append(found, r.offsetOf(node))
 			}
 		}
 	}

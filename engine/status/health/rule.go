@@ -128,7 +128,7 @@ func (l List) Find(gk schema.GroupKind) *Rule {
 	}
 	var found *Rule
 	for _, r := range l {
-		if r.matches(gk) && (found == nil || r.precedence() > found.precedence()) {
+		if r.matchesKind(gk) && (found == nil || r.precedenceOf() > found.precedenceOf()) {
 			found = r
 		}
 	}
