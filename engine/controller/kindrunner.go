@@ -265,12 +265,13 @@ func (k *kindRunner) stopWorkers(name string) {
 	if r == nil {
 		return
 	}
-	r.end()
+	r.endWorkers()
 	r.reconciler.End()
 	k.mgr.GetLogger().Info("kind stops", "kind", name)
 }
 
-func (r *kindController) end() {
+// endWorkers ends what serves the kind, and returns once it has ended.
+func (r *kindController) endWorkers() {
 	r.stop()
 	r.running.Wait()
 	metrics.Kind(r.name).End()

@@ -48,7 +48,7 @@ func (m *kindManager) syncKinds(ctx context.Context) error {
 	}
 	all.Wait()
 	for _, r := range m.runningKinds() {
-		r.end()
+		r.endWorkers()
 	}
 	m.lists.stopAllListing()
 	m.membership.giveUp()

@@ -79,7 +79,7 @@ type Dropped struct {
 // neither does nor retires, in the order of their kinds.
 func (k *Kind) Dropped(earlier *Kind) []Dropped {
 	var all []Dropped
-	for _, d := range earlier.droppable() {
+	for _, d := range earlier.listDroppable() {
 		_, still := k.findMaker(d.RetiredRule)
 		if !still && !slices.ContainsFunc(k.Settings.Retired, func(r RetiredRule) bool { return r.coversRule(d.RetiredRule) }) {
 			all = append(all, d)
@@ -88,8 +88,8 @@ func (k *Kind) Dropped(earlier *Kind) []Dropped {
 	return all
 }
 
-// droppable returns what the folder makes and patches, as it would be retired, each once.
-func (k *Kind) droppable() []Dropped {
+// listDroppable returns what the folder makes and patches, as it would be retired, each once.
+func (k *Kind) listDroppable() []Dropped {
 	var all []Dropped
 	seen := map[entry]bool{}
 	add := func(gvk apischema.GroupVersionKind, d Dropped) {

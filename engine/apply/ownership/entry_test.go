@@ -179,7 +179,7 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
-// After managedFields were wiped, the server's own entry keeps a field that we
+// TestWipedManagedFields: after managedFields were wiped, the server's own entry keeps a field that we
 // drop, until that entry is dropped.
 func TestWipedManagedFields(t *testing.T) {
 	doc := read(t, configMapText)

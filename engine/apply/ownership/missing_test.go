@@ -114,7 +114,7 @@ func at(m map[string]any, path ...string) any {
 	return v
 }
 
-// Preconditions and the object's name are in the document, never in the entry.
+// TestMissingSkipsWhatNobodyOwns: preconditions and the object's name are in the document, never in the entry.
 func TestMissingSkipsWhatNobodyOwns(t *testing.T) {
 	doc := read(t, configMapText)
 	s := serve(t, doc)
@@ -214,7 +214,7 @@ func BenchmarkOurs(b *testing.B) {
 	}
 }
 
-// A custom kind's list by name and zone, where zone has a default: the item
+// TestMissingOfDefaultedKeys: a custom kind's list by name and zone, where zone has a default: the item
 // that was taken away is not taken for its neighbour.
 func TestMissingOfDefaultedKeys(t *testing.T) {
 	doc := read(t, `{apiVersion: example.com/v1, kind: A, spec: {sites: [{name: x, size: 1}, {name: x, zone: b, size: 2}]}}`)

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// For any document: all of it is covered once it is applied, and when another
+// TestOneChangeIsOneGap: for any document, all of it is covered once it is applied, and when another
 // manager changes one leaf, that leaf or its atomic ancestor is missing and
 // nothing else.
 func TestOneChangeIsOneGap(t *testing.T) {
