@@ -37,8 +37,8 @@ func Changes(before, after []Role) []Change {
 	maps.Copy(keys, is)
 	var all []Change
 	for k := range keys {
-		c := Change{Role: keys[k], Added: surplus(is[k], was[k]), Removed: surplus(was[k], is[k]),
-			Labelled: labels(is[k], was[k]), Unlabelled: labels(was[k], is[k])}
+		c := Change{Role: keys[k], Added: findSurplus(is[k], was[k]), Removed: findSurplus(was[k], is[k]),
+			Labelled: diffLabels(is[k], was[k]), Unlabelled: diffLabels(was[k], is[k])}
 		c.Role.Rules, c.Role.Labels = nil, nil
 		if c.Widens() || len(c.Removed) > 0 || len(c.Unlabelled) > 0 {
 			all = append(all, c)
@@ -53,8 +53,8 @@ func Changes(before, after []Role) []Change {
 	return all
 }
 
-// surplus is what a role allows and another one does not.
-func surplus(role, other Role) []Rule {
+// findSurplus returns the rules of a role that allow what another one does not.
+func findSurplus(role, other Role) []Rule {
 	missing, _ := Missing([]Role{role}, func(q Request) (bool, error) { return other.Allows(q), nil }) // it never fails
 	if len(missing) == 0 {
 		return nil
@@ -62,8 +62,8 @@ func surplus(role, other Role) []Rule {
 	return missing[0].Rules
 }
 
-// labels are those of a role that another one does not have.
-func labels(role, other Role) []string {
+// diffLabels returns the labels of a role that another one does not have.
+func diffLabels(role, other Role) []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(role.Labels)) {
 		if role.Labels[name] != other.Labels[name] {

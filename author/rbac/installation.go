@@ -30,30 +30,30 @@ type Installation struct {
 func Base(in Installation) []Role {
 	s := shape{name: "jacquard", about: "What the operator needs whatever kinds it serves.", namespaces: in.Namespaces}
 	if in.Into == "" {
-		return s.roles(slices.Concat(in.watched(), in.metrics(), in.home(), in.events()))
+		return s.makeRoles(slices.Concat(in.watchNeeds(), in.metricsNeeds(), in.homeNeeds(), in.eventNeeds()))
 	}
-	return in.apart(s)
+	return in.separateRoles(s)
 }
 
-// apart are the roles of an installation whose ClusterRole takes up others:
-// each may be bound, or not, by itself.
-func (in Installation) apart(s shape) []Role {
+// separateRoles returns the roles of an installation whose ClusterRole takes up others. Each of
+// them may be bound, or not, by itself.
+func (in Installation) separateRoles(s shape) []Role {
 	s.name = in.Into + "-base"
-	roles := s.roles(slices.Concat(in.watched(), in.home()))
+	roles := s.makeRoles(slices.Concat(in.watchNeeds(), in.homeNeeds()))
 	s.name, s.about = in.Into+"-metrics", "What the operator needs to ask who may read its metrics."
-	roles = append(roles, s.roles(in.metrics())...)
+	roles = append(roles, s.makeRoles(in.metricsNeeds())...)
 	s.name, s.about, s.into = in.Into+":events", "What the operator needs to tell what happens, whatever kinds it serves.", in.Into
-	roles = append(roles, s.roles([]need{event(own)})...)
+	roles = append(roles, s.makeRoles([]need{newEventNeed(own)})...)
 	s.name, s.about = in.Into+"-events", "What an operator that is limited to some namespaces needs to tell what happens to CRDs."
-	return append(roles, s.roles([]need{event("default")})...)
+	return append(roles, s.makeRoles([]need{newEventNeed("default")})...)
 }
 
 func baseRule(group, resource, why string, verbs ...string) Rule {
 	return Rule{Group: group, Resource: resource, Verbs: verbs, Why: []string{why}}
 }
 
-// watched are the needs about which kinds there are.
-func (Installation) watched() []need {
+// watchNeeds returns the needs to watch which kinds there are.
+func (Installation) watchNeeds() []need {
 	return []need{
 		{baseRule("apiextensions.k8s.io", "customresourcedefinitions", "which kinds there are, and their records", "list", "watch"), Operator,
 			""},
@@ -61,8 +61,8 @@ func (Installation) watched() []need {
 	}
 }
 
-// metrics are the needs of metrics that not everybody may read.
-func (in Installation) metrics() []need {
+// metricsNeeds returns the needs of metrics that not everybody may read.
+func (in Installation) metricsNeeds() []need {
 	if !in.SecureMetrics {
 		return nil
 	}
@@ -72,8 +72,8 @@ func (in Installation) metrics() []need {
 	}
 }
 
-// home are the needs in the operator's own namespace.
-func (in Installation) home() []need {
+// homeNeeds returns the needs in the operator's own namespace.
+func (in Installation) homeNeeds() []need {
 	if in.Namespace == "" {
 		return nil
 	}
@@ -97,21 +97,22 @@ func (in Installation) home() []need {
 		need{baseRule("", "configmaps", "folders in ConfigMaps with the label "+api.LabelKind, "list", "watch"), Operator, in.Namespace})
 }
 
-// events are the needs in the namespaces that events are in: those of
-// resources, and the one that events about CRDs are in.
-func (in Installation) events() []need {
+// eventNeeds returns the needs in the namespaces that events are in: those of resources, and the
+// one that events about CRDs are in.
+func (in Installation) eventNeeds() []need {
 	if len(in.Namespaces) == 0 {
-		return []need{event("")}
+		return []need{newEventNeed("")}
 	}
 	all := append([]string{"default"}, in.Namespaces...)
 	slices.Sort(all)
 	var needs []need
 	for _, namespace := range slices.Compact(all) {
-		needs = append(needs, event(namespace))
+		needs = append(needs, newEventNeed(namespace))
 	}
 	return needs
 }
 
-func event(namespace string) need {
+// newEventNeed returns the need to write events in a namespace.
+func newEventNeed(namespace string) need {
 	return need{baseRule("events.k8s.io", "events", "what happens is told by events", "create", "patch"), Operator, namespace}
 }

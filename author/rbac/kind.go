@@ -40,12 +40,12 @@ func Of(in Input) ([]Role, error) {
 	if w.account != "" {
 		w.writer = Account
 	}
-	w.resources()
-	w.limited()
-	w.children()
-	w.patches()
-	w.retired()
-	w.reads()
+	w.addResources()
+	w.checkLimits()
+	w.addChildren()
+	w.addPatches()
+	w.addRetired()
+	w.addReads()
 	if err := errors.Join(w.errs...); err != nil {
 		return nil, err
 	}
@@ -53,24 +53,26 @@ func Of(in Input) ([]Role, error) {
 		name: cmp.Or(in.Into, "jacquard") + ":" + in.CRD.Name, account: w.account, namespaces: in.Namespaces, into: in.Into,
 		about: fmt.Sprintf("What the operator needs to serve the kind %s (%s).", in.CRD.Kind, in.CRD.Name),
 	}
-	return s.roles(w.needs), nil
+	return s.makeRoles(w.needs), nil
 }
 
-// limited refuses a kind that an operator which is limited to some namespaces
-// cannot serve: what it makes elsewhere is not watched.
-func (w *work) limited() {
+// checkLimits refuses a kind that an operator which is limited to some namespaces cannot serve.
+// Such an operator does not watch what the kind makes elsewhere.
+func (w *work) checkLimits() {
 	if len(w.Namespaces) == 0 {
 		return
 	}
 	for i, c := range w.Kind.Settings.Children {
-		w.limit(fmt.Sprintf("children[%d]", i), c.Namespaces)
+		w.checkNamespaces(fmt.Sprintf("children[%d]", i), c.Namespaces)
 	}
 	for i, r := range w.Kind.Settings.Retired {
-		w.limit(fmt.Sprintf("retired[%d]", i), r.Namespaces)
+		w.checkNamespaces(fmt.Sprintf("retired[%d]", i), r.Namespaces)
 	}
 }
 
-func (w *work) limit(rule string, where kind.Namespaces) {
+// checkNamespaces records an error if a rule of kind.yaml reaches beyond the namespaces of the
+// operator.
+func (w *work) checkNamespaces(rule string, where kind.Namespaces) {
 	if where.Rendered {
 		w.errs = append(w.errs,
 			fmt.Errorf("templates/%s/kind.yaml: %s: they are in namespaces that the resource makes, so no operator can serve the kind that is limited to some: leave out --namespaces", w.CRD.Name, rule))
@@ -95,12 +97,12 @@ type work struct {
 }
 
 func (w *work) add(holder Holder, namespace string, r Rule) {
-	r.Verbs = ordered(slices.Clone(r.Verbs))
+	r.Verbs = sortVerbs(slices.Clone(r.Verbs))
 	w.needs = append(w.needs, need{r, holder, namespace})
 }
 
-// resources are the needs about the custom resources and their CRD.
-func (w *work) resources() {
+// addResources adds the rules for the custom resources and their CRD.
+func (w *work) addResources() {
 	c := w.CRD
 	where := ""
 	if c.Namespaced {
@@ -120,16 +122,16 @@ func (w *work) resources() {
 	if len(w.Kind.Children) > 0 {
 		w.add(Operator, where, rule("", "one is read again before a child of it that went is made anew", "get"))
 	}
-	if why := w.marks(); why != "" {
+	if why := w.metadataReason(); why != "" {
 		w.add(Operator, where, rule("", why, "patch"))
 	}
-	w.definition("which operator serves the kind, how far its rollout is and what was made for it is on record there", "patch")
+	w.addCRDRule("which operator serves the kind, how far its rollout is and what was made for it is on record there", "patch")
 	if slices.ContainsFunc(w.Kind.Settings.Rollout.Waves, func(wave kind.Wave) bool { return wave.NamespaceMatchLabels != nil }) {
 		w.add(Operator, "", Rule{Resource: "namespaces", Verbs: []string{"list"},
 			Why: []string{"kind.yaml has a wave by the labels of namespaces"}})
 	}
 	if w.Install {
-		w.definition("--install-crds: the operator applies the CRD of crds/", "create", "patch")
+		w.addCRDRule("--install-crds: the operator applies the CRD of crds/", "create", "patch")
 	}
 	if w.account != "" {
 		w.add(Operator, own, Rule{Resource: "serviceaccounts", Names: []string{w.account}, Verbs: []string{"impersonate"},
@@ -137,14 +139,14 @@ func (w *work) resources() {
 	}
 }
 
-// definition is a need about the kind's CRD.
-func (w *work) definition(why string, verbs ...string) {
+// addCRDRule adds a rule about the kind's CRD.
+func (w *work) addCRDRule(why string, verbs ...string) {
 	w.add(Operator, "", Rule{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Names: []string{w.CRD.Name}, Verbs: verbs,
 		Why: []string{why}})
 }
 
-// marks says why the metadata of resources is written; "" if it never is.
-func (w *work) marks() string {
+// metadataReason returns why the metadata of resources is written, or "" if it never is.
+func (w *work) metadataReason() string {
 	k := w.Kind
 	if order := k.Settings.DeleteOrder; len(order) > 0 {
 		return "kind.yaml says deleteOrder: the finalizer " + api.Finalizer + " holds a resource until it is carried out"
@@ -154,36 +156,36 @@ func (w *work) marks() string {
 	for _, d := range k.Documents {
 		switch {
 		case d.Patch():
-			return placed(d.Start) + " patches: the finalizer " + api.Finalizer + " holds a resource until that is given back"
+			return formatPlace(d.Start) + " patches: the finalizer " + api.Finalizer + " holds a resource until that is given back"
 		case d.Marks[api.AnnotationOnce] != "":
-			return placed(d.Start) + " is made once: that it succeeded is on record on the resource"
+			return formatPlace(d.Start) + " is made once: that it succeeded is on record on the resource"
 		}
 	}
 	for _, c := range k.Children {
 		where, _ := k.Placement(c.GroupVersionKind)
-		if w.outside(c.GroupVersionKind, where) && !w.keeps(c.GroupVersionKind) {
-			return placed(c.Place) + " is out of the garbage collector's reach: the finalizer " + api.Finalizer +
+		if w.isOutOfReach(c.GroupVersionKind, where) && !w.keepsChildren(c.GroupVersionKind) {
+			return formatPlace(c.Place) + " is out of the garbage collector's reach: the finalizer " + api.Finalizer +
 				" holds a resource until it is deleted"
 		}
 	}
 	for i, r := range k.Settings.Retired {
-		if r.Patch() || w.outside(r.GVK(), r.Namespaces) {
-			return placed(k.RetiredPlace(i)) + " retires what is out of the garbage collector's reach: the finalizer " + api.Finalizer +
+		if r.Patch() || w.isOutOfReach(r.GVK(), r.Namespaces) {
+			return formatPlace(k.RetiredPlace(i)) + " retires what is out of the garbage collector's reach: the finalizer " + api.Finalizer +
 				" holds a resource until it is gone"
 		}
 	}
 	return ""
 }
 
-// outside reports whether children of a kind may be where the garbage collector
-// does not reach them from their resource.
-func (w *work) outside(gvk apischema.GroupVersionKind, where kind.Namespaces) bool {
+// isOutOfReach reports whether children of a kind may be where the garbage collector does not reach
+// them from their resource.
+func (w *work) isOutOfReach(gvk apischema.GroupVersionKind, where kind.Namespaces) bool {
 	return w.CRD.Namespaced && (w.Kind.ClusterScoped(gvk) || where.Elsewhere())
 }
 
-// keeps reports whether all children of a kind stay when they are not wanted any
-// more, and are never recreated.
-func (w *work) keeps(gvk apischema.GroupVersionKind) bool {
+// keepsChildren reports whether all children of a kind stay when they are no longer wanted, and are
+// never recreated.
+func (w *work) keepsChildren(gvk apischema.GroupVersionKind) bool {
 	found := false
 	for _, d := range w.Kind.Documents {
 		if d.GroupVersionKind != gvk || d.Patch() {
@@ -202,9 +204,9 @@ func (w *work) keeps(gvk apischema.GroupVersionKind) bool {
 	return found
 }
 
-// plural is the name by which a kind is served; "" after an error that says
-// what to do if nobody knows.
-func (w *work) plural(gvk apischema.GroupVersionKind, place template.Place) string {
+// findPlural returns the name by which a kind is served. If nobody knows it, it records an error
+// with what to do, and returns "".
+func (w *work) findPlural(gvk apischema.GroupVersionKind, place template.Place) string {
 	plural := BuiltInPlural(gvk)
 	if plural == "" && w.Plural != nil {
 		plural = w.Plural(gvk)
@@ -216,8 +218,8 @@ func (w *work) plural(gvk apischema.GroupVersionKind, place template.Place) stri
 	return plural
 }
 
-// placed is the file and line of a place.
-func placed(p template.Place) string {
+// formatPlace returns the file and line of a place.
+func formatPlace(p template.Place) string {
 	if p.Line == 0 {
 		return p.File
 	}

@@ -14,11 +14,11 @@ func Missing(roles []Role, allowed func(Request) (bool, error)) ([]Role, error) 
 		left := role
 		left.Rules = nil
 		for _, rule := range role.Rules {
-			lacks, err := rule.lacks(role.Namespace, allowed)
+			lacking, err := rule.findMissing(role.Namespace, allowed)
 			if err != nil {
 				return missing, err
 			}
-			left.Rules = append(left.Rules, lacks...)
+			left.Rules = append(left.Rules, lacking...)
 		}
 		if len(left.Rules) > 0 {
 			missing = append(missing, left)
@@ -27,8 +27,8 @@ func Missing(roles []Role, allowed func(Request) (bool, error)) ([]Role, error) 
 	return missing, nil
 }
 
-// lacks is what of a rule is not allowed, a rule for each of its names.
-func (r Rule) lacks(namespace string, allowed func(Request) (bool, error)) ([]Rule, error) {
+// findMissing returns what of a rule is not allowed, as a rule for each of its names.
+func (r Rule) findMissing(namespace string, allowed func(Request) (bool, error)) ([]Rule, error) {
 	names := r.Names
 	if len(names) == 0 {
 		names = []string{""}
@@ -60,9 +60,10 @@ func (r Rule) lacks(namespace string, allowed func(Request) (bool, error)) ([]Ru
 func (r Rule) String() string {
 	names := ""
 	if len(r.Names) > 0 {
-		names = ", resourceNames: " + list(r.Names...)
+		names = ", resourceNames: " + formatList(r.Names...)
 	}
-	return fmt.Sprintf("{apiGroups: %s, resources: %s%s, verbs: %s}", list(r.Group), list(r.Resource), names, list(r.Verbs...))
+	return fmt.Sprintf("{apiGroups: %s, resources: %s%s, verbs: %s}",
+		formatList(r.Group), formatList(r.Resource), names, formatList(r.Verbs...))
 }
 
 // Where says in which role a rule of this one belongs.

@@ -66,15 +66,15 @@ type shape struct {
 	into string
 }
 
-// roles makes roles of needs, for the operator and for the account.
-func (s shape) roles(needs []need) []Role {
+// makeRoles makes roles of needs, for the operator and for the account.
+func (s shape) makeRoles(needs []need) []Role {
 	type at struct {
 		holder    Holder
 		namespace string
 	}
 	all := map[at][]Rule{}
 	for _, n := range needs {
-		for _, namespace := range s.places(n) {
+		for _, namespace := range s.namespacesFor(n) {
 			key := at{n.holder, namespace}
 			all[key] = append(all[key], n.Rule)
 		}
@@ -87,10 +87,10 @@ func (s shape) roles(needs []need) []Role {
 	})
 	var roles []Role
 	for _, key := range keys {
-		role := s.role(key.holder, key.namespace)
-		role.Rules = join(all[key])
+		role := s.newRole(key.holder, key.namespace)
+		role.Rules = joinRules(all[key])
 		if key.namespace != "" { // what is allowed everywhere need not be allowed there
-			role.Rules = beyond(role.Rules, join(all[at{key.holder, ""}]))
+			role.Rules = dropCovered(role.Rules, joinRules(all[at{key.holder, ""}]))
 		}
 		if len(role.Rules) > 0 {
 			roles = append(roles, role)
@@ -99,15 +99,15 @@ func (s shape) roles(needs []need) []Role {
 	return roles
 }
 
-// role is a role without rules.
-func (s shape) role(holder Holder, namespace string) Role {
+// newRole returns a role without rules.
+func (s shape) newRole(holder Holder, namespace string) Role {
 	r := Role{Name: s.name, Namespace: namespace, Holder: holder, About: s.about}
 	switch {
 	case holder == Account:
 	case s.into == "" || namespace != own && namespace != "":
 		return r
 	default:
-		return s.taken(r)
+		return s.aggregateRole(r)
 	}
 	r.Name, r.Account = s.name+":"+s.account, s.account
 	if slices.Contains([]string{userView, userEdit, userAdmin, "cluster"}, s.account) { // these names are those of the people's roles
@@ -126,8 +126,8 @@ func (s shape) role(holder Holder, namespace string) Role {
 	return r
 }
 
-// taken is a role of the operator that another takes up by its label.
-func (s shape) taken(r Role) Role {
+// aggregateRole returns a role of the operator that another ClusterRole takes up by its label.
+func (s shape) aggregateRole(r Role) Role {
 	into := s.into
 	switch r.Namespace {
 	case own:
@@ -145,8 +145,8 @@ func (s shape) taken(r Role) Role {
 // cluster, beside the one that takes up what is needed where resources are.
 func wholeCluster(into string) string { return into + "-cluster" }
 
-// places are the namespaces of the roles that a need goes to.
-func (s shape) places(n need) []string {
+// namespacesFor returns the namespaces of the roles that a need goes to.
+func (s shape) namespacesFor(n need) []string {
 	switch {
 	case n.namespace != own || n.holder == Account || s.into != "":
 		return []string{n.namespace}
@@ -156,12 +156,12 @@ func (s shape) places(n need) []string {
 	return s.namespaces
 }
 
-// beyond are the rules that others do not cover.
-func beyond(rules, others []Rule) []Rule {
+// dropCovered returns the rules without what others allow.
+func dropCovered(rules, others []Rule) []Rule {
 	var left []Rule
 	for _, r := range rules {
 		r.Verbs = slices.DeleteFunc(slices.Clone(r.Verbs), func(verb string) bool {
-			return slices.ContainsFunc(others, func(o Rule) bool { return o.covers(r) && slices.Contains(o.Verbs, verb) })
+			return slices.ContainsFunc(others, func(o Rule) bool { return o.coversObjects(r) && slices.Contains(o.Verbs, verb) })
 		})
 		if len(r.Verbs) > 0 {
 			left = append(left, r)

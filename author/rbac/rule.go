@@ -37,22 +37,22 @@ func (r Rule) Allows(q Request) bool {
 		(len(r.Names) == 0 || slices.Contains(r.Names, q.Name))
 }
 
-// same reports whether two rules are about the same objects.
-func (r Rule) same(o Rule) bool {
+// hasSameObjects reports whether two rules are about the same objects.
+func (r Rule) hasSameObjects(o Rule) bool {
 	return r.Group == o.Group && r.Resource == o.Resource && slices.Equal(r.Names, o.Names)
 }
 
-// covers reports whether a rule is about all objects of another, and perhaps more.
-func (r Rule) covers(o Rule) bool {
+// coversObjects reports whether a rule is about all objects of another, and perhaps more.
+func (r Rule) coversObjects(o Rule) bool {
 	return r.Group == o.Group && r.Resource == o.Resource && (len(r.Names) == 0 || slices.Equal(r.Names, o.Names))
 }
 
-// join makes one rule of those about the same objects, in the order in which
-// they first come, and leaves out what a wider one allows anyway.
-func join(rules []Rule) []Rule {
+// joinRules makes one rule of those about the same objects, in the order in which they first occur.
+// It leaves out what a wider rule allows anyway.
+func joinRules(rules []Rule) []Rule {
 	var all []Rule
 	for _, r := range rules {
-		i := slices.IndexFunc(all, r.same)
+		i := slices.IndexFunc(all, r.hasSameObjects)
 		if i < 0 {
 			all = append(all, Rule{Group: r.Group, Resource: r.Resource, Names: r.Names})
 			i = len(all) - 1
@@ -66,24 +66,24 @@ func join(rules []Rule) []Rule {
 	}
 	for i := range all {
 		if len(all[i].Names) > 0 {
-			all[i].Verbs = without(all[i].Verbs, all, all[i])
+			all[i].Verbs = dropAllowed(all[i].Verbs, all, all[i])
 		}
-		all[i].Verbs = ordered(all[i].Verbs)
+		all[i].Verbs = sortVerbs(all[i].Verbs)
 	}
 	return slices.DeleteFunc(all, func(r Rule) bool { return len(r.Verbs) == 0 })
 }
 
-// without are the verbs that no wider rule among these allows.
-func without(verbs []string, among []Rule, narrow Rule) []string {
+// dropAllowed returns the verbs that no wider rule among these allows.
+func dropAllowed(verbs []string, among []Rule, narrow Rule) []string {
 	return slices.DeleteFunc(slices.Clone(verbs), func(verb string) bool {
 		return slices.ContainsFunc(among, func(r Rule) bool {
-			return r.covers(narrow) && !r.same(narrow) && slices.Contains(r.Verbs, verb)
+			return r.coversObjects(narrow) && !r.hasSameObjects(narrow) && slices.Contains(r.Verbs, verb)
 		})
 	})
 }
 
-// ordered sorts verbs as people write them, each once.
-func ordered(all []string) []string {
+// sortVerbs sorts verbs as people write them, each once.
+func sortVerbs(all []string) []string {
 	slices.SortFunc(all, func(a, b string) int { return slices.Index(verbs, a) - slices.Index(verbs, b) })
 	return slices.Compact(all)
 }

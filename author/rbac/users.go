@@ -22,11 +22,11 @@ const userView, userEdit, userAdmin = "view", "edit", "admin"
 func UserRoles(crd *schema.CRD, k *kind.Kind) []Role {
 	read := []Rule{{Group: crd.Group, Resource: crd.Plural, Verbs: []string{"get", "list", "watch"}}}
 	write := []Rule{{Group: crd.Group, Resource: crd.Plural, Verbs: []string{"get", "list", "watch", "create", "update", "patch", "delete"}}}
-	if has(crd, func(v *schema.Version) bool { return v.Status }) {
+	if hasVersion(crd, func(v *schema.Version) bool { return v.Status }) {
 		status := Rule{Group: crd.Group, Resource: crd.Plural + "/status", Verbs: []string{"get"}}
 		read, write = append(read, status), append(write, status)
 	}
-	if has(crd, func(v *schema.Version) bool { return v.Scale != nil }) {
+	if hasVersion(crd, func(v *schema.Version) bool { return v.Scale != nil }) {
 		scale := Rule{Group: crd.Group, Resource: crd.Plural + "/scale", Verbs: []string{"get"}}
 		read = append(read, scale)
 		scale.Verbs = []string{"get", "update", "patch"}
@@ -64,20 +64,20 @@ func UserRoles(crd *schema.CRD, k *kind.Kind) []Role {
 func furtherReach(k *kind.Kind) string {
 	for _, d := range k.Documents {
 		if d.Patch() {
-			return placed(d.Start) + " patches objects of others (" + d.Kind + ")"
+			return formatPlace(d.Start) + " patches objects of others (" + d.Kind + ")"
 		}
 	}
 	for _, c := range k.Children {
 		where, _ := k.Placement(c.GroupVersionKind)
 		switch {
 		case c.Group == rbac:
-			return placed(c.Place) + " grants rights (" + c.Kind + ")"
+			return formatPlace(c.Place) + " grants rights (" + c.Kind + ")"
 		case k.CRD.Namespaced && k.ClusterScoped(c.GroupVersionKind):
-			return placed(c.Place) + " makes objects without a namespace (" + c.Kind + ")"
+			return formatPlace(c.Place) + " makes objects without a namespace (" + c.Kind + ")"
 		case where.Elsewhere():
-			return placed(c.Place) + " makes objects in other namespaces (" + c.Kind + ")"
+			return formatPlace(c.Place) + " makes objects in other namespaces (" + c.Kind + ")"
 		case k.CRD.Namespaced && !EditMakes(c.GroupKind()):
-			return placed(c.Place) + " makes objects that the cluster's own edit may not make (" + c.Kind + ")"
+			return formatPlace(c.Place) + " makes objects that the cluster's own edit may not make (" + c.Kind + ")"
 		}
 	}
 	return readsElsewhere(k)
@@ -94,7 +94,7 @@ func readsElsewhere(k *kind.Kind) string {
 	return ""
 }
 
-// has reports whether a served version is such.
-func has(crd *schema.CRD, such func(*schema.Version) bool) bool {
+// hasVersion reports whether the CRD serves a version for which such returns true.
+func hasVersion(crd *schema.CRD, such func(*schema.Version) bool) bool {
 	return slices.ContainsFunc(crd.Versions, func(v *schema.Version) bool { return v.Served && such(v) })
 }

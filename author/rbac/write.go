@@ -29,7 +29,7 @@ func Write(to io.Writer, roles []Role, b Binding) error {
 	var text strings.Builder
 	for _, r := range roles {
 		r.write(&text)
-		for _, one := range b.of(r) {
+		for _, one := range b.bindRole(r) {
 			one.write(&text)
 		}
 	}
@@ -37,7 +37,8 @@ func Write(to io.Writer, roles []Role, b Binding) error {
 	return err
 }
 
-func (r Role) kind() string {
+// kindName returns Role or ClusterRole.
+func (r Role) kindName() string {
 	if r.Namespace != "" {
 		return "Role"
 	}
@@ -45,33 +46,33 @@ func (r Role) kind() string {
 }
 
 func (r Role) write(to *strings.Builder) {
-	fmt.Fprintf(to, "---\n%sapiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: %s\n", comment(r.About), r.kind(),
-		scalar(r.Name))
+	fmt.Fprintf(to, "---\n%sapiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: %s\n", formatComment(r.About), r.kindName(),
+		formatScalar(r.Name))
 	if r.Namespace != "" {
-		fmt.Fprintf(to, "  namespace: %s\n", scalar(r.Namespace))
+		fmt.Fprintf(to, "  namespace: %s\n", formatScalar(r.Namespace))
 	}
 	if len(r.Labels) > 0 {
 		to.WriteString("  labels:\n")
 	}
 	for _, key := range slices.Sorted(maps.Keys(r.Labels)) {
-		fmt.Fprintf(to, "    %s: %s\n", key, scalar(r.Labels[key]))
+		fmt.Fprintf(to, "    %s: %s\n", key, formatScalar(r.Labels[key]))
 	}
 	to.WriteString("rules:\n")
 	for _, rule := range r.Rules {
 		for _, why := range rule.Why {
-			to.WriteString(comment(why))
+			to.WriteString(formatComment(why))
 		}
-		fmt.Fprintf(to, "- apiGroups: %s\n  resources: %s\n", list(rule.Group), list(rule.Resource))
+		fmt.Fprintf(to, "- apiGroups: %s\n  resources: %s\n", formatList(rule.Group), formatList(rule.Resource))
 		if len(rule.Names) > 0 {
-			fmt.Fprintf(to, "  resourceNames: %s\n", list(rule.Names...))
+			fmt.Fprintf(to, "  resourceNames: %s\n", formatList(rule.Names...))
 		}
-		fmt.Fprintf(to, "  verbs: %s\n", list(rule.Verbs...))
+		fmt.Fprintf(to, "  verbs: %s\n", formatList(rule.Verbs...))
 	}
 }
 
-// comment is a text as a comment of YAML, on one line: names of files, which it
-// tells, may hold line breaks, and YAML knows several.
-func comment(text string) string {
+// formatComment returns a text as a comment of YAML, on one line. The text may hold names of files,
+// and so any line break that YAML knows.
+func formatComment(text string) string {
 	return "# " + strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 			return ' '
@@ -87,9 +88,9 @@ type bound struct {
 	subject   rbacv1.Subject
 }
 
-// of are the bindings of a role. Those of an account that is not known, since
-// it is in the namespace of each resource, are written where resources are.
-func (b Binding) of(r Role) []bound {
+// bindRole returns the bindings of a role. The account that kind.yaml names is in the namespace of
+// each resource, so its role has a binding for each of b.Namespaces.
+func (b Binding) bindRole(r Role) []bound {
 	switch {
 	case r.Holder == Users, r.Labels[api.LabelAggregateTo] != "": // others, or another role, decide
 		return nil
@@ -117,14 +118,14 @@ func (b bound) write(to *strings.Builder) {
 	if b.role.Holder == Account && b.namespace != b.subject.Namespace { // several accounts have it
 		name += ":" + b.subject.Namespace
 	}
-	fmt.Fprintf(to, "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: %s\n", kind, scalar(name))
+	fmt.Fprintf(to, "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: %s\n", kind, formatScalar(name))
 	if b.namespace != "" {
-		fmt.Fprintf(to, "  namespace: %s\n", scalar(b.namespace))
+		fmt.Fprintf(to, "  namespace: %s\n", formatScalar(b.namespace))
 	}
 	fmt.Fprintf(to, "roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: %s\n  name: %s\nsubjects:\n- kind: %s\n  name: %s\n",
-		b.role.kind(), scalar(b.role.Name), b.subject.Kind, scalar(b.subject.Name))
+		b.role.kindName(), formatScalar(b.role.Name), b.subject.Kind, formatScalar(b.subject.Name))
 	if b.subject.Namespace != "" {
-		fmt.Fprintf(to, "  namespace: %s\n", scalar(b.subject.Namespace))
+		fmt.Fprintf(to, "  namespace: %s\n", formatScalar(b.subject.Namespace))
 	}
 	if b.subject.APIGroup != "" {
 		fmt.Fprintf(to, "  apiGroup: %s\n", b.subject.APIGroup)
@@ -134,19 +135,19 @@ func (b bound) write(to *strings.Builder) {
 // plain is a text that YAML reads as that text.
 var plain = regexp.MustCompile(`^[a-z][a-z0-9]*([-./][a-z0-9]+)*$`)
 
-// scalar is a text as YAML.
-func scalar(s string) string {
+// formatScalar returns a text as YAML.
+func formatScalar(s string) string {
 	if !plain.MatchString(s) || slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, s) {
 		return fmt.Sprintf("%q", s)
 	}
 	return s
 }
 
-// list is a list of texts as YAML, on one line.
-func list(all ...string) string {
+// formatList returns a list of texts as YAML, on one line.
+func formatList(all ...string) string {
 	texts := make([]string, len(all))
 	for i, s := range all {
-		texts[i] = scalar(s)
+		texts[i] = formatScalar(s)
 	}
 	return "[" + strings.Join(texts, ", ") + "]"
 }
