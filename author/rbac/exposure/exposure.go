@@ -60,16 +60,16 @@ func Of(k *kind.Kind, live func(apischema.GroupVersionKind) *schema.Type) ([]Fie
 		f.gvk = k.GVK
 		for _, way := range followed.Paths[file] {
 			for _, d := range way.Documents {
-				f.document(d, slices.Contains(k.Files, file))
+				f.followDocument(d, slices.Contains(k.Files, file))
 			}
 		}
 	}
 	for path := range followed.Reads {
-		if path != "" && !f.reaches(path) {
+		if path != "" && !f.hasReach(path) {
 			f.found[path] = nil
 		}
 	}
-	return f.fields(), nil
+	return f.sortFields(), nil
 }
 
 // A finder collects what each field reaches.
@@ -82,39 +82,40 @@ type finder struct {
 	gvk apischema.GroupVersionKind
 }
 
-// reaches reports whether a field, or one above or below it, reaches anything.
-func (f *finder) reaches(path string) bool {
+// hasReach reports whether a field, or one above or below it, reaches anything.
+func (f *finder) hasReach(path string) bool {
 	for other, reached := range f.found {
-		if len(reached) > 0 && (under(path, other) || under(other, path)) {
+		if len(reached) > 0 && (isUnder(path, other) || isUnder(other, path)) {
 			return true
 		}
 	}
 	return false
 }
 
-func under(path, of string) bool {
+// isUnder reports whether a path is that of a field, or lies below it.
+func isUnder(path, of string) bool {
 	rest, found := strings.CutPrefix(path, of)
 	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// document follows one document from its root: that of a child, or the status of
-// the resource.
-func (f *finder) document(d *typecheck.Document, child bool) {
+// followDocument follows one document from its root: that of a child, or the status of the
+// resource.
+func (f *finder) followDocument(d *typecheck.Document, child bool) {
 	if !child {
-		status, _ := field(f.root, "status")
-		f.node(d.Root, []string{"status"}, status)
+		status, _ := fieldType(f.root, "status")
+		f.followNode(d.Root, []string{"status"}, status)
 		return
 	}
-	f.gvk = apischema.FromAPIVersionAndKind(literal(d.Root, "apiVersion"), literal(d.Root, "kind"))
+	f.gvk = apischema.FromAPIVersionAndKind(literalText(d.Root, "apiVersion"), literalText(d.Root, "kind"))
 	var t *schema.Type
 	if f.live != nil {
 		t = f.live(f.gvk)
 	}
-	f.node(d.Root, nil, t)
+	f.followNode(d.Root, nil, t)
 }
 
-// literal is a literal text at the top of a document, or "".
-func literal(root *typecheck.Node, key string) string {
+// literalText returns a literal text at the top of a document, or "".
+func literalText(root *typecheck.Node, key string) string {
 	if root == nil {
 		return ""
 	}
@@ -127,92 +128,94 @@ func literal(root *typecheck.Node, key string) string {
 	return ""
 }
 
-// node follows a node of the document, at a path, of a type.
-func (f *finder) node(n *typecheck.Node, path []string, t *schema.Type) {
+// followNode follows a node of the document, at a path, of a type.
+func (f *finder) followNode(n *typecheck.Node, path []string, t *schema.Type) {
 	if n == nil {
 		return
 	}
 	if n.Value != nil {
-		f.value(n.Value, n.Place, path, t)
+		f.followValue(n.Value, n.Place, path, t)
 	}
 	for _, v := range n.Text {
 		part := *v
 		part.Exact = false
-		f.value(&part, n.Place, path, nil)
+		f.followValue(&part, n.Place, path, nil)
 	}
 	for _, v := range n.Beside {
-		f.value(v, n.Place, path, t)
+		f.followValue(v, n.Place, path, t)
 	}
 	for _, e := range n.Keys {
 		step := e.Name
 		if step == "" {
 			step = "*"
-			f.node(e.Key, append(path[:len(path):len(path)], step), nil)
+			f.followNode(e.Key, append(path[:len(path):len(path)], step), nil)
 		}
-		child, _ := field(t, step)
-		f.node(e.Node, append(path[:len(path):len(path)], step), child)
+		child, _ := fieldType(t, step)
+		f.followNode(e.Node, append(path[:len(path):len(path)], step), child)
 	}
 	for _, item := range n.Items {
-		f.node(item, listed(path), t.Elem())
+		f.followNode(item, itemPath(path), t.Elem())
 	}
 }
 
-// listed is the path of the items of a list.
-func listed(path []string) []string {
+// itemPath returns the path of the items of a list.
+func itemPath(path []string) []string {
 	if len(path) == 0 {
 		return []string{"[]"}
 	}
 	return append(slices.Clone(path[:len(path)-1]), path[len(path)-1]+"[]")
 }
 
-// field is the type of a field; nil where it is not known.
-func field(t *schema.Type, name string) (*schema.Type, bool) {
+// fieldType returns the type of a field, and whether there may be such a field. The type is nil
+// where it is not known.
+func fieldType(t *schema.Type, name string) (*schema.Type, bool) {
 	if t == nil {
 		return nil, false
 	}
 	return t.Field(name)
 }
 
-// value notes what a value reaches: the field that it is put into, or, if it is
-// a map or a list itself, what of it is dangerous.
-func (f *finder) value(v *typecheck.Value, place template.Place, path []string, t *schema.Type) {
+// followValue records what a value reaches: the field that it is put into. If the value is a map or
+// a list itself, the dangerous fields in it count too.
+func (f *finder) followValue(v *typecheck.Value, place template.Place, path []string, t *schema.Type) {
 	for i, source := range v.Sources {
 		if source.Read != "" || source.Path == "" {
 			continue
 		}
 		if i == 0 && v.Exact {
-			f.whole(source.Path, at{place, path, v.Type, t})
+			f.followWhole(source.Path, at{place, path, v.Type, t})
 			continue
 		}
-		f.note(source.Path, place, path, true)
+		f.recordReach(source.Path, place, path, true)
 	}
 }
 
-func (f *finder) note(from string, place template.Place, path []string, part bool) {
+// recordReach records that a field of the resource reaches a path of the document.
+func (f *finder) recordReach(from string, place template.Place, path []string, part bool) {
 	if f.found[from] == nil {
 		f.found[from] = map[Reach]bool{}
 	}
 	f.found[from][Reach{
-		Risk: f.risk(from, path), APIVersion: f.gvk.GroupVersion().String(), Kind: f.gvk.Kind,
-		Path: shown(path), Part: part, Place: line(place),
+		Risk: f.riskFor(from, path), APIVersion: f.gvk.GroupVersion().String(), Kind: f.gvk.Kind,
+		Path: formatPath(path), Part: part, Place: formatPlace(place),
 	}] = true
 }
 
-// risk is what a field of the child decides, for a field of the resource: what is
-// no text cannot say another image or command.
-func (f *finder) risk(from string, path []string) Risk {
+// riskFor returns what a field of the child decides for a field of the resource. A number or a
+// boolean cannot choose another image or command.
+func (f *finder) riskFor(from string, path []string) Risk {
 	risk := riskOf(f.gvk.Kind, path)
-	if risk.ofText() && plain(f.root, from) {
+	if risk.ofText() && isNumberOrBool(f.root, from) {
 		return Other
 	}
 	return risk
 }
 
-// plain reports whether a field of a type, such as "spec.ports[].port", is a number
-// or a boolean.
-func plain(t *schema.Type, path string) bool {
+// isNumberOrBool reports whether a field of a type, such as "spec.ports[].port", is a number or a
+// boolean.
+func isNumberOrBool(t *schema.Type, path string) bool {
 	for step := range strings.SplitSeq(path, ".") {
-		t, _ = field(t, name(step))
+		t, _ = fieldType(t, trimBrackets(step))
 		for range strings.Count(step, "[]") {
 			t = t.Elem()
 		}
@@ -224,8 +227,8 @@ func plain(t *schema.Type, path string) bool {
 	return false
 }
 
-// shown is a path as people write it; a key that holds dots is in brackets.
-func shown(path []string) string {
+// formatPath returns a path as people write it. A key that holds dots is in brackets.
+func formatPath(path []string) string {
 	var b strings.Builder
 	for _, step := range path {
 		switch {
@@ -240,8 +243,8 @@ func shown(path []string) string {
 	return b.String()
 }
 
-// fields are the found fields, those that reach the most dangerous first.
-func (f *finder) fields() []Field {
+// sortFields returns the found fields. Those that reach the most dangerous come first.
+func (f *finder) sortFields() []Field {
 	var all []Field
 	for path, reached := range f.found {
 		maps.DeleteFunc(reached, func(r Reach, _ bool) bool { // on another way it goes there whole
@@ -251,7 +254,7 @@ func (f *finder) fields() []Field {
 		})
 		all = append(all, Field{Path: path, Reaches: slices.SortedFunc(maps.Keys(reached), byRisk)})
 	}
-	slices.SortFunc(all, func(a, b Field) int { return cmp.Or(a.rank()-b.rank(), strings.Compare(a.Path, b.Path)) })
+	slices.SortFunc(all, func(a, b Field) int { return cmp.Or(a.riskRank()-b.riskRank(), strings.Compare(a.Path, b.Path)) })
 	return all
 }
 
@@ -260,8 +263,8 @@ func byRisk(a, b Reach) int {
 		strings.Compare(a.Path, b.Path), strings.Compare(a.Place, b.Place))
 }
 
-// rank is the place of a field's greatest risk.
-func (f Field) rank() int {
+// riskRank returns the rank of the field's greatest risk, where 0 is the most dangerous.
+func (f Field) riskRank() int {
 	if len(f.Reaches) == 0 {
 		return len(risks)
 	}

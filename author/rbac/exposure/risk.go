@@ -48,17 +48,17 @@ var names = map[string]Risk{
 // free maps, whose keys nobody declares.
 func riskOf(kind string, path []string) Risk {
 	if kind == "Ingress" || kind == "Route" {
-		if slices.ContainsFunc(path, func(step string) bool { return name(step) == "host" || name(step) == "hosts" }) {
+		if slices.ContainsFunc(path, func(step string) bool { return trimBrackets(step) == "host" || trimBrackets(step) == "hosts" }) {
 			return Hosts
 		}
 		return Other
 	}
 	for i, step := range path {
-		switch name(step) {
+		switch trimBrackets(step) {
 		case "data", "stringData", "binaryData", "labels", "annotations", "matchLabels", "nodeSelector":
 			return Other
 		}
-		risk, risky := names[name(step)]
+		risk, risky := names[trimBrackets(step)]
 		if risky && (risk != Rights || i == 0 && strings.Contains(kind, "Role")) {
 			return risk
 		}
@@ -66,5 +66,5 @@ func riskOf(kind string, path []string) Risk {
 	return Other
 }
 
-// name is a step without the brackets of a list.
-func name(step string) string { return strings.TrimRight(step, "[]") }
+// trimBrackets returns a step without the brackets of a list.
+func trimBrackets(step string) string { return strings.TrimRight(step, "[]") }

@@ -21,49 +21,51 @@ type at struct {
 	into  *schema.Type
 }
 
-// whole notes what a value that is put in unchanged reaches: itself, and the
-// dangerous fields of the child below it that the value can have.
-func (f *finder) whole(from string, a at) {
-	f.note(from, a.place, a.path, false)
+// followWhole records what a value reaches that is put in unchanged: the field itself, and the
+// dangerous fields below it that the value can have.
+func (f *finder) followWhole(from string, a at) {
+	f.recordReach(from, a.place, a.path, false)
 	if riskOf(f.gvk.Kind, a.path) == Other {
-		f.below(from, a, deepest)
+		f.followBelow(from, a, deepest)
 	}
 }
 
-func (f *finder) below(from string, a at, depth int) {
+// followBelow follows the fields below a whole value, as many steps as depth.
+func (f *finder) followBelow(from string, a at, depth int) {
 	if a.into == nil || depth == 0 {
 		return
 	}
 	if a.into.Kind() == schema.KindList {
-		f.step(below(from, "[]", a.from), at{a.place, listed(a.path), a.from.Elem(), a.into.Elem()}, depth)
+		f.followStep(pathBelow(from, "[]", a.from), at{a.place, itemPath(a.path), a.from.Elem(), a.into.Elem()}, depth)
 		return
 	}
 	for _, name := range a.into.Fields() {
 		child, _ := a.into.Field(name)
 		part, may := a.from.Field(name)
 		if may {
-			f.step(below(from, "."+name, a.from), at{a.place, append(slices.Clone(a.path), name), part, child}, depth)
+			f.followStep(pathBelow(from, "."+name, a.from), at{a.place, append(slices.Clone(a.path), name), part, child}, depth)
 		}
 	}
 }
 
-// below is the path of what is below a field of the resource. Where the CRD does
-// not say what that is, it counts as the field itself.
-func below(path, step string, t *schema.Type) string {
+// pathBelow returns the path of what is below a field of the resource. Where the CRD does not say
+// what that is, it counts as the field itself.
+func pathBelow(path, step string, t *schema.Type) string {
 	if t.Kind() == schema.KindAny || t.FreeForm() && len(t.Fields()) == 0 {
 		return path
 	}
 	return path + step
 }
 
-// step notes a field below a whole value if it is dangerous, or looks below it.
-func (f *finder) step(from string, a at, depth int) {
+// followStep records a field below a whole value if it is dangerous, and otherwise follows what is
+// below it.
+func (f *finder) followStep(from string, a at, depth int) {
 	if riskOf(f.gvk.Kind, a.path) != Other {
-		f.note(from, a.place, a.path, false)
+		f.recordReach(from, a.place, a.path, false)
 		return
 	}
-	f.below(from, a, depth-1)
+	f.followBelow(from, a, depth-1)
 }
 
-// line is the file and line of a place.
-func line(p template.Place) string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
+// formatPlace returns the file and line of a place.
+func formatPlace(p template.Place) string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
