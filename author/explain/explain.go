@@ -27,8 +27,8 @@ type Input struct {
 
 // Of explains a traced render.
 func Of(in Input) *Report {
-	r := &Report{Kind: in.Kind.Name, Resource: in.Kind.GVK.Kind + " " + named(in.Resource)}
-	r.Conditions = conditions(in.Resource)
+	r := &Report{Kind: in.Kind.Name, Resource: in.Kind.GVK.Kind + " " + displayName(in.Resource)}
+	r.Conditions = readConditions(in.Resource)
 	live := newObjects(in)
 	said := map[error]bool{}
 	for _, name := range trace.FilesOf(in.Kind) {
@@ -37,31 +37,31 @@ func Of(in Input) *Report {
 			continue
 		}
 		e := explainer{Input: in, name: name, run: run, live: live}
-		r.Files = append(r.Files, e.file())
-		for _, err := range parts(run.Err) {
+		r.Files = append(r.Files, e.explainFile())
+		for _, err := range splitErrors(run.Err) {
 			said[err] = true
 		}
 	}
 	for _, err := range []error{in.Traced.Err, in.Traced.StatusErr} {
-		for _, part := range parts(err) {
+		for _, part := range splitErrors(err) {
 			if !said[part] { // not of a file: two files make the same object
 				r.Errors = append(r.Errors, part.Error())
 			}
 		}
 	}
-	r.Rest = live.rest()
+	r.Rest = live.listRest()
 	return r
 }
 
-// parts are the errors that one joins.
-func parts(err error) []error {
+// splitErrors returns the errors that one joins.
+func splitErrors(err error) []error {
 	if err == nil {
 		return nil
 	}
 	if many, ok := any(err).(interface{ Unwrap() []error }); ok {
 		var all []error
 		for _, e := range many.Unwrap() {
-			all = append(all, parts(e)...)
+			all = append(all, splitErrors(e)...)
 		}
 		return all
 	}
@@ -76,8 +76,9 @@ type explainer struct {
 	live *objects
 }
 
-func (e *explainer) file() File {
-	f := File{File: e.Kind.Templates.Tree(e.name).ParseName, Verdict: Rendered, Branches: branches(e.run.Steps)}
+// explainFile explains what became of the file.
+func (e *explainer) explainFile() File {
+	f := File{File: e.Kind.Templates.Tree(e.name).ParseName, Verdict: Rendered, Branches: nestSteps(e.run.Steps)}
 	var wait *template.Wait
 	switch err := e.run.Err; {
 	case errors.As(err, &wait):
@@ -88,32 +89,32 @@ func (e *explainer) file() File {
 		f.Verdict = Empty
 	}
 	if e.run.Err != nil {
-		f.Message, f.Place = told(e.run.Err)
-		f.Within = turns(e.run.Stopped)
+		f.Message, f.Place = splitPlace(e.run.Err)
+		f.Within = listTurns(e.run.Stopped)
 	}
 	if e.name == "status" {
 		return f
 	}
 	made := map[int]bool{} // by line
 	for i, d := range e.run.Documents {
-		f.Documents = append(f.Documents, e.document(i, d))
+		f.Documents = append(f.Documents, e.explainDocument(i, d))
 		for _, key := range []string{"apiVersion", "kind"} {
 			made[d.Place(key).Line] = true
 		}
 	}
 	for _, d := range e.Kind.Documents {
 		if d.File == e.name && !made[d.Place.Line] {
-			f.LeftOut = append(f.LeftOut, LeftOut{Kind: d.Kind, Place: placed(d.Start), By: e.leaver(d.Place.Line)})
+			f.LeftOut = append(f.LeftOut, LeftOut{Kind: d.Kind, Place: placeOf(d.Start), By: e.findExclusion(d.Place.Line)})
 		}
 	}
 	return f
 }
 
-// document is the i-th document. The children know more of it than it itself
-// does: unless something is wrong with the resource as a whole.
-func (e *explainer) document(i int, d *template.Document) Document {
+// explainDocument explains the i-th document. The child that was rendered of it adds what the
+// document itself does not hold. There is none if something is wrong with the resource as a whole.
+func (e *explainer) explainDocument(i int, d *template.Document) Document {
 	u := &unstructured.Unstructured{Object: d.Object}
-	out := Document{Object: u.GetKind() + " " + named(u), Place: placed(d.Place()), Because: turns(trace.ArmsOf(d))}
+	out := Document{Object: u.GetKind() + " " + displayName(u), Place: placeOf(d.Place()), Because: listTurns(trace.ArmsOf(d))}
 	if e.Traced.Result == nil {
 		return out
 	}
@@ -121,14 +122,14 @@ func (e *explainer) document(i int, d *template.Document) Document {
 		if c.Doc != d {
 			continue
 		}
-		out.Object = c.Object.GetKind() + " " + named(c.Object)
+		out.Object = c.Object.GetKind() + " " + displayName(c.Object)
 		if c.Policy.Patch {
 			out.Patch = "the object"
 			if c.Policy.Subresource != "" {
 				out.Patch = c.Policy.Subresource
 			}
 		}
-		if out.Live = e.live.take(c); out.Live == nil && !c.Policy.Patch && e.Unlisted != nil {
+		if out.Live = e.live.matchChild(c); out.Live == nil && !c.Policy.Patch && e.Unlisted != nil {
 			if err := e.Unlisted(c.Object.GroupVersionKind()); err != nil {
 				out.Unknown = err.Error()
 			}
@@ -137,8 +138,9 @@ func (e *explainer) document(i int, d *template.Document) Document {
 	return out
 }
 
-// leaver is the branch by which a line of the file was left out.
-func (e *explainer) leaver(line int) *Turn {
+// findExclusion returns the branch by which a line of the file was left out, or nil if the
+// execution did not come to one.
+func (e *explainer) findExclusion(line int) *Turn {
 	for _, turn := range trace.TurnsOf(e.Kind.Templates, e.name, line) {
 		for _, s := range e.run.Steps {
 			if s.Branch.Place != turn.Branch.Place || turn.Taken && s.Took > 0 || !turn.Taken && s.Left > 0 {
@@ -155,10 +157,11 @@ func (e *explainer) leaver(line int) *Turn {
 }
 
 func turnOf(b *trace.Branch, taken bool) Turn {
-	return Turn{Place: placed(b.Place), Text: b.Text, Outcome: b.Outcome(taken)}
+	return Turn{Place: placeOf(b.Place), Text: b.Text, Outcome: b.Outcome(taken)}
 }
 
-func turns(arms []trace.Arm) []Turn {
+// listTurns returns the ways that were taken at the branches around something.
+func listTurns(arms []trace.Arm) []Turn {
 	var all []Turn
 	for _, a := range arms {
 		t := turnOf(a.Step.Branch, a.Taken)
@@ -171,14 +174,14 @@ func turns(arms []trace.Arm) []Turn {
 	return all
 }
 
-// branches puts the steps of a run into each other.
-func branches(steps []*trace.Step) []*Branch {
+// nestSteps returns the steps of a run as branches, each within the one that it lies in.
+func nestSteps(steps []*trace.Step) []*Branch {
 	var top []*Branch
 	at := map[*trace.Step]*Branch{}
 	for _, s := range steps {
-		b := &Branch{Place: placed(s.Branch.Place), Text: s.Branch.Text, Outcome: outcome(s), Took: s.Took, Left: s.Left, Came: s.Came}
+		b := &Branch{Place: placeOf(s.Branch.Place), Text: s.Branch.Text, Outcome: describeOutcome(s), Took: s.Took, Left: s.Left, Came: s.Came}
 		for _, c := range s.Calls {
-			b.Calls = append(b.Calls, placed(c))
+			b.Calls = append(b.Calls, placeOf(c))
 		}
 		at[s] = b
 		switch above := at[s.In]; {
@@ -193,7 +196,8 @@ func branches(steps []*trace.Step) []*Branch {
 	return top
 }
 
-func outcome(s *trace.Step) string {
+// describeOutcome returns in words which way a step went, and how often.
+func describeOutcome(s *trace.Step) string {
 	switch {
 	case s.Took > 0 && s.Left > 0:
 		return fmt.Sprintf("%s %d of %d times", s.Branch.Outcome(true), s.Took, s.Took+s.Left)
@@ -202,8 +206,8 @@ func outcome(s *trace.Step) string {
 	}
 }
 
-// named is how people call an object: default/web.
-func named(u *unstructured.Unstructured) string {
+// displayName returns how people call an object: default/web.
+func displayName(u *unstructured.Unstructured) string {
 	if u.GetNamespace() == "" {
 		return u.GetName()
 	}

@@ -65,7 +65,8 @@ type Condition struct {
 	Message string `json:"message,omitempty"`
 }
 
-func conditions(u *unstructured.Unstructured) []Condition {
+// readConditions returns the conditions in the status of a resource.
+func readConditions(u *unstructured.Unstructured) []Condition {
 	list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
 	var all []Condition
 	for _, item := range list {
@@ -76,10 +77,10 @@ func conditions(u *unstructured.Unstructured) []Condition {
 	return all
 }
 
-// objects are the live objects that are not spoken of yet.
+// The objects are the live objects of the resource, and which of them a document stands for.
 type objects struct {
 	all     []Observed
-	spoken  []bool
+	matched []bool
 	manager string
 	// before is what the operator has waited for.
 	before status.Reported
@@ -90,16 +91,16 @@ func newObjects(in Input) *objects {
 		status.ReportedBy(in.Resource.Object)}
 }
 
-// take is the live object that a child stands for, or nil.
-func (o *objects) take(c render.Child) *Live {
+// matchChild returns the live object that a child stands for, or nil.
+func (o *objects) matchChild(c render.Child) *Live {
 	i := slices.IndexFunc(o.all, func(l Observed) bool {
-		return identity(l.Object) == identity(c.Object)
+		return identityOf(l.Object) == identityOf(c.Object)
 	})
 	if i < 0 {
 		return nil
 	}
-	o.spoken[i] = true
-	return o.say(o.all[i])
+	o.matched[i] = true
+	return o.describeObject(o.all[i])
 }
 
 type id struct {
@@ -107,27 +108,29 @@ type id struct {
 	namespace, name string
 }
 
-func identity(u *unstructured.Unstructured) id {
+// identityOf returns what identifies an object, whatever its version.
+func identityOf(u *unstructured.Unstructured) id {
 	return id{u.GroupVersionKind().GroupKind(), u.GetNamespace(), u.GetName()}
 }
 
-// rest are the objects that no document stands for.
-func (o *objects) rest() []Live {
+// listRest returns the objects that no document stands for.
+func (o *objects) listRest() []Live {
 	var all []Live
 	for i, l := range o.all {
-		if !o.spoken[i] {
-			all = append(all, *o.say(l))
+		if !o.matched[i] {
+			all = append(all, *o.describeObject(l))
 		}
 	}
 	slices.SortFunc(all, func(a, b Live) int { return strings.Compare(a.Object, b.Object) })
 	return all
 }
 
-// say says what is to be said of an object.
-func (o *objects) say(l Observed) *Live {
+// describeObject returns what the report holds of an object.
+func (o *objects) describeObject(l Observed) *Live {
 	u := l.Object
-	out := &Live{Object: u.GetKind() + " " + named(u), File: u.GetAnnotations()[api.AnnotationFile], Deleting: u.GetDeletionTimestamp() != nil,
-		Fate: l.Fate, Taken: l.Taken, Beside: ListForeign(u.Object, u.GetManagedFields(), api.FieldManager)}
+	out := &Live{Object: u.GetKind() + " " + displayName(u), File: u.GetAnnotations()[api.AnnotationFile],
+		Deleting: u.GetDeletionTimestamp() != nil, Fate: l.Fate, Taken: l.Taken,
+		Beside: ListForeign(u.Object, u.GetManagedFields(), api.FieldManager)}
 	out.Ready, out.Message = o.readyWord(l)
 	owners, err := ownership.Owners(u.GetManagedFields())
 	if err != nil {

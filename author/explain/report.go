@@ -61,7 +61,8 @@ type Place struct {
 // String returns file:line:column.
 func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
 
-func placed(p template.Place) Place { return Place{p.File, p.Line, p.Column} }
+// placeOf returns a place of a template as one of the report.
+func placeOf(p template.Place) Place { return Place{p.File, p.Line, p.Column} }
 
 // A Branch is an if, with or range that the execution came to, at one place of
 // its way.
@@ -116,13 +117,13 @@ type LeftOut struct {
 	By *Turn `json:"by,omitempty"`
 }
 
-// told is an error's message without its place, and the place.
-func told(err error) (string, *Place) {
+// splitPlace returns an error's message without its place, and the place.
+func splitPlace(err error) (string, *Place) {
 	var at *template.Error
 	if !errors.As(err, &at) {
 		return err.Error(), nil
 	}
-	p := placed(at.Place)
+	p := placeOf(at.Place)
 	if at.Quote != "" {
 		return at.Quote + ": " + at.Err.Error(), &p
 	}

@@ -13,34 +13,35 @@ import (
 // else a few of them.
 func Write(w io.Writer, r *Report, full bool) error {
 	p := &printer{full: full}
-	p.line(0, "%s (%s)", r.Resource, r.Kind)
+	p.printLine(0, "%s (%s)", r.Resource, r.Kind)
 	for _, err := range r.Errors {
-		p.line(1, "nothing of it is applied: %s", err)
+		p.printLine(1, "nothing of it is applied: %s", err)
 	}
-	p.conditions(r.Conditions)
+	p.printConditions(r.Conditions)
 	for _, f := range r.Files {
-		p.file(f)
+		p.printFile(f)
 	}
 	if len(r.Rest) > 0 {
-		p.line(0, "\nlive, and not rendered now")
+		p.printLine(0, "\nlive, and not rendered now")
 	}
 	for _, l := range r.Rest {
 		from := ""
 		if l.File != "" {
 			from = ", once made by " + l.File + ".yaml"
 		}
-		p.line(1, "%s%s: %s", l.Object, from, l.Fate)
-		p.live(2, &l)
+		p.printLine(1, "%s%s: %s", l.Object, from, l.Fate)
+		p.printLive(2, &l)
 	}
 	for _, note := range r.Notes {
-		p.line(0, "note: %s", note)
+		p.printLine(0, "note: %s", note)
 	}
 	_, err := io.WriteString(w, p.String())
 	return err
 }
 
-// conditions says of each condition why, all that there is a line for each, once.
-func (p *printer) conditions(all []Condition) {
+// printConditions prints each condition and its reason. It prints each part of a message on a line
+// of its own, and no message twice.
+func (p *printer) printConditions(all []Condition) {
 	said := map[string]bool{}
 	for _, c := range all {
 		message := c.Message
@@ -49,9 +50,9 @@ func (p *printer) conditions(all []Condition) {
 		}
 		said[message] = true
 		parts := strings.Split(message, "; ")
-		p.line(1, "%s %s%s", c.Type, c.Status, reasonText(c.Reason, parts[0]))
+		p.printLine(1, "%s %s%s", c.Type, c.Status, reasonText(c.Reason, parts[0]))
 		for _, part := range parts[1:] {
-			p.line(2, "%s", part)
+			p.printLine(2, "%s", part)
 		}
 	}
 }
@@ -71,40 +72,42 @@ type printer struct {
 	full bool
 }
 
-func (p *printer) line(depth int, format string, args ...any) {
+// printLine prints a line, indented by depth.
+func (p *printer) printLine(depth int, format string, args ...any) {
 	fmt.Fprintf(p, strings.Repeat("  ", depth)+format+"\n", args...)
 }
 
-func (p *printer) file(f File) {
-	p.line(0, "\n%s: %s", f.File, f.Verdict)
+// printFile prints what became of a file, what it makes and leaves out, and its branches.
+func (p *printer) printFile(f File) {
+	p.printLine(0, "\n%s: %s", f.File, f.Verdict)
 	if f.Place != nil {
-		p.line(1, "%s: %s%s", f.Place, f.Message, withinText(f.Within))
+		p.printLine(1, "%s: %s%s", f.Place, f.Message, withinText(f.Within))
 	} else if f.Message != "" {
-		p.line(1, "%s", f.Message)
+		p.printLine(1, "%s", f.Message)
 	}
 	for _, d := range f.Documents {
 		patch := ""
 		if d.Patch != "" {
 			patch = " (patch of " + d.Patch + ")"
 		}
-		p.line(1, "makes %s%s at %s%s", d.Object, patch, d.Place, withinText(d.Because))
+		p.printLine(1, "makes %s%s at %s%s", d.Object, patch, d.Place, withinText(d.Because))
 		if d.Live != nil && d.Live.Fate != "" && !d.Live.Deleting {
-			p.line(2, "%s", d.Live.Fate)
+			p.printLine(2, "%s", d.Live.Fate)
 		}
 		if d.Unknown != "" {
-			p.line(2, "not known: %s", d.Unknown)
+			p.printLine(2, "not known: %s", d.Unknown)
 		}
-		p.live(2, d.Live)
+		p.printLive(2, d.Live)
 	}
 	for _, l := range f.LeftOut {
 		if l.By == nil {
-			p.line(1, "leaves out %s at %s, which it did not come to", l.Kind, l.Place)
+			p.printLine(1, "leaves out %s at %s, which it did not come to", l.Kind, l.Place)
 			continue
 		}
-		p.line(1, "leaves out %s at %s: %s %s is %s%s", l.Kind, l.Place, l.By.Place, l.By.Text, l.By.Outcome, cameText(l.By.Came))
+		p.printLine(1, "leaves out %s at %s: %s %s is %s%s", l.Kind, l.Place, l.By.Place, l.By.Text, l.By.Outcome, cameText(l.By.Came))
 	}
 	for _, b := range f.Branches {
-		p.branch(1, b)
+		p.printBranch(1, b)
 	}
 }
 
@@ -130,26 +133,27 @@ func cameText(texts ...string) string {
 // elseIf is the text of a branch that goes on with another one.
 var elseIf = regexp.MustCompile(`^\{\{-?\s*else\b`)
 
-func (p *printer) branch(depth int, b *Branch) {
+// printBranch prints a branch, and those that lie in it below.
+func (p *printer) printBranch(depth int, b *Branch) {
 	by := ""
 	for _, c := range b.Calls {
 		by += ", called at " + c.String()
 	}
-	p.line(depth, "%s: %s: %s%s%s", b.Place, b.Text, b.Outcome, cameText(b.Came...), by)
+	p.printLine(depth, "%s: %s: %s%s%s", b.Place, b.Text, b.Outcome, cameText(b.Came...), by)
 	for _, below := range b.Taken {
-		p.branch(depth+1, below)
+		p.printBranch(depth+1, below)
 	}
 	for _, below := range b.NotTaken {
 		if elseIf.MatchString(below.Text) {
-			p.branch(depth, below)
+			p.printBranch(depth, below)
 		} else {
-			p.branch(depth+1, below)
+			p.printBranch(depth+1, below)
 		}
 	}
 }
 
-// live says what there is to say of a live object.
-func (p *printer) live(depth int, l *Live) {
+// printLive prints what is known of a live object.
+func (p *printer) printLive(depth int, l *Live) {
 	if l == nil {
 		return
 	}
@@ -166,16 +170,16 @@ func (p *printer) live(depth int, l *Live) {
 		said = append(said, "last applied "+l.Applied)
 	}
 	if len(said) > 0 {
-		p.line(depth, "%s", strings.Join(said, "; "))
+		p.printLine(depth, "%s", strings.Join(said, "; "))
 	}
 	if len(l.Taken) > 0 {
-		p.line(depth, "taken from it: %s", p.some(l.Taken))
+		p.printLine(depth, "taken from it: %s", p.joinPaths(l.Taken))
 	}
 	if len(l.Beside) > 0 {
-		p.line(depth, "added by others: %s", p.some(l.Beside))
+		p.printLine(depth, "added by others: %s", p.joinPaths(l.Beside))
 	}
 	for _, o := range l.Others {
-		p.line(depth, "%s%s owns %s", o.Manager, operationText(o), p.some(o.Paths))
+		p.printLine(depth, "%s%s owns %s", o.Manager, operationText(o), p.joinPaths(o.Paths))
 	}
 }
 
@@ -193,7 +197,8 @@ func operationText(o ownership.Owner) string {
 // fewFields is how many fields are listed if not all are asked for.
 const fewFields = 6
 
-func (p *printer) some(paths []string) string {
+// joinPaths joins the paths of fields. Without full, it lists only a few of many.
+func (p *printer) joinPaths(paths []string) string {
 	if p.full || len(paths) <= fewFields+1 {
 		return strings.Join(paths, ", ")
 	}
