@@ -28,8 +28,8 @@ type pair struct {
 	got  *rendered
 }
 
-// children compares the wanted objects with the rendered children one by one.
-func (v *Verdict) children(name, text string, out *catalog.Outcome) error {
+// compareChildren compares the wanted objects with the rendered children one by one.
+func (v *Verdict) compareChildren(name, text string, out *catalog.Outcome) error {
 	wants, err := catalog.Documents(name, text)
 	if err != nil {
 		return err
@@ -39,29 +39,29 @@ func (v *Verdict) children(name, text string, out *catalog.Outcome) error {
 		got = append(got, &rendered{o, out.Traced.Result.Children[i].Doc})
 	}
 	before := len(v.Findings)
-	for _, p := range pairs(wants, got) {
-		finding, err := p.compare(name)
+	for _, p := range pairObjects(wants, got) {
+		finding, err := p.describeDiff(name)
 		if err != nil {
 			return err
 		}
 		if p.got == nil {
-			finding += why(p.want, out)
+			finding += explainAbsence(p.want, out)
 		}
 		if finding != "" {
-			v.find(true, "%s", finding)
+			v.addFinding(true, "%s", finding)
 		}
 	}
 	if len(v.Findings) == before {
-		v.find(true, "the same children come in another order: %s", strings.Join(titles(out.Documents), ", "))
+		v.addFinding(true, "the same children come in another order: %s", strings.Join(titlesOf(out.Documents), ", "))
 	}
 	return nil
 }
 
-// status compares the wanted status with the rendered one.
-func (v *Verdict) status(name, text string, out *catalog.Outcome) error {
+// compareStatus compares the wanted status with the rendered one.
+func (v *Verdict) compareStatus(name, text string, out *catalog.Outcome) error {
 	wants, err := catalog.Documents(name, text)
 	if err != nil || len(wants) > 1 {
-		v.find(true, "%s must be one document", name)
+		v.addFinding(true, "%s must be one document", name)
 		return err
 	}
 	var want map[string]any
@@ -72,14 +72,14 @@ func (v *Verdict) status(name, text string, out *catalog.Outcome) error {
 	if run := out.Traced.FindRun("status"); run != nil && len(run.Documents) == 1 {
 		r.doc = run.Documents[0]
 	}
-	finding, err := pair{want, r}.compare(name)
-	v.find(true, "%s", finding)
+	finding, err := pair{want, r}.describeDiff(name)
+	v.addFinding(true, "%s", finding)
 	return err
 }
 
-// pairs finds what stands for what: first by identity, and then, of objects of
-// one kind, the only wanted and the only rendered one that are left.
-func pairs(wants []map[string]any, got []*rendered) []pair {
+// pairObjects finds which rendered object stands for which wanted one. It pairs them by identity
+// first. Then it pairs objects of one kind, if one wanted and one rendered object remain.
+func pairObjects(wants []map[string]any, got []*rendered) []pair {
 	var all []pair
 	rest := slices.Clone(got)
 	take := func(match func(*rendered) bool) *rendered {
@@ -92,8 +92,8 @@ func pairs(wants []map[string]any, got []*rendered) []pair {
 		return found
 	}
 	for _, want := range wants {
-		id := identity(want)
-		all = append(all, pair{want, take(func(r *rendered) bool { return identity(r.object) == id })})
+		id := identityOf(want)
+		all = append(all, pair{want, take(func(r *rendered) bool { return identityOf(r.object) == id })})
 	}
 	for i, p := range all {
 		same := func(o map[string]any) bool { return kindOf(o) == kindOf(p.want) }
@@ -109,47 +109,49 @@ func pairs(wants []map[string]any, got []*rendered) []pair {
 	return all
 }
 
-// compare says how a pair differs; "" if it does not.
-func (p pair) compare(name string) (string, error) {
+// describeDiff returns how a pair differs, or "" if it does not.
+func (p pair) describeDiff(name string) (string, error) {
 	var where, label string
 	if p.got != nil {
-		label = title(p.got.object)
+		label = titleOf(p.got.object)
 		where = "rendered"
 		if p.got.doc != nil {
 			where = p.got.doc.Place().File
 		}
 	}
 	if p.want != nil {
-		label = title(p.want)
+		label = titleOf(p.want)
 	}
 	switch {
 	case p.got == nil:
 		return fmt.Sprintf("%s: wanted, and not rendered", label), nil
 	case p.want == nil:
-		text, err := yamlOf(masked(p.got.object, nil))
-		return diffed(fmt.Sprintf("%s: rendered, and not wanted (%s)", label, p.got.place()), side{name, ""}, side{where, text}), err
-	case reflect.DeepEqual(plain(p.want), plain(p.got.object)):
+		text, err := yamlOf(maskRendered(p.got.object, nil))
+		return appendDiff(fmt.Sprintf("%s: rendered, and not wanted (%s)", label, p.got.formatPlace()), side{name, ""}, side{where, text}), err
+	case reflect.DeepEqual(unifyNumbers(p.want), unifyNumbers(p.got.object)):
 		return "", nil
 	}
-	want, err := yamlOf(masked(p.want, p.got.object))
+	want, err := yamlOf(maskWanted(p.want, p.got.object))
 	if err != nil {
 		return "", err
 	}
-	got, err := yamlOf(maskedAfter(p.got.object, p.want))
+	got, err := yamlOf(maskRendered(p.got.object, p.want))
 	if err != nil {
 		return "", err
 	}
-	return diffed(p.hint(label), side{name + suffix(label), want}, side{where + suffix(label), got}), nil
+	return appendDiff(p.formatHint(label), side{name + labelSuffix(label), want}, side{where + labelSuffix(label), got}), nil
 }
 
-func suffix(label string) string {
+// labelSuffix returns a label with a space before it, or "".
+func labelSuffix(label string) string {
 	if label == "" {
 		return ""
 	}
 	return " " + label
 }
 
-func (r *rendered) place() string {
+// formatPlace returns the file and line of the object, or "rendered" if they are not known.
+func (r *rendered) formatPlace() string {
 	if r.doc == nil {
 		return "rendered"
 	}
@@ -173,15 +175,15 @@ func kindOf(o map[string]any) string {
 	return u.GetAPIVersion() + "/" + u.GetKind()
 }
 
-// identity is what makes an object, or a patch of one, what it is.
-func identity(o map[string]any) string {
+// identityOf returns what identifies an object, or a patch of one.
+func identityOf(o map[string]any) string {
 	u := unstructured.Unstructured{Object: o}
 	return strings.Join([]string{kindOf(o), u.GetNamespace(), u.GetName(), u.GetAnnotations()[api.AnnotationSubresource]}, "/")
 }
 
-// title is how people call an object: Deployment default/web; "status" if it is
-// none.
-func title(o map[string]any) string {
+// titleOf returns how people call an object: Deployment default/web. It is "" for what has no kind,
+// such as a status.
+func titleOf(o map[string]any) string {
 	u := unstructured.Unstructured{Object: o}
 	if u.GetKind() == "" {
 		return ""
@@ -193,10 +195,11 @@ func title(o map[string]any) string {
 	return u.GetKind() + " " + name
 }
 
-func titles(all []map[string]any) []string {
+// titlesOf returns how people call these objects.
+func titlesOf(all []map[string]any) []string {
 	names := make([]string, len(all))
 	for i, o := range all {
-		names[i] = title(o)
+		names[i] = titleOf(o)
 	}
 	return names
 }

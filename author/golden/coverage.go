@@ -58,23 +58,23 @@ func Cover(k *kind.Kind, runs []*trace.Run) *Coverage {
 	}
 	c := &Coverage{Kind: k.Name}
 	for _, name := range k.Files {
-		c.file(k.Templates.Tree(name).ParseName)
+		c.fileEntry(k.Templates.Tree(name).ParseName)
 	}
 	if k.HasStatus {
-		c.file(k.Templates.Tree("status").ParseName)
+		c.fileEntry(k.Templates.Tree("status").ParseName)
 	}
 	in := typecheck.InputOf(k)
 	in.Quick, in.Live = true, schema.BuiltInType
 	never := typecheck.Follow(in).Never
 	for _, b := range trace.Branches(k.Templates, trace.FilesOf(k)) {
-		f := c.file(b.Place.File)
+		f := c.fileEntry(b.Place.File)
 		if b.Constant {
-			f.count(b, true, took[b.Place] || left[b.Place])
+			f.countOutcome(b, true, took[b.Place] || left[b.Place])
 			continue
 		}
 		for taken, covered := range map[bool]bool{true: took[b.Place], false: left[b.Place]} {
 			if covered || !never[typecheck.Outcome{Place: b.Place, Taken: taken}] {
-				f.count(b, taken, covered)
+				f.countOutcome(b, taken, covered)
 			}
 		}
 	}
@@ -90,8 +90,8 @@ func Cover(k *kind.Kind, runs []*trace.Run) *Coverage {
 	return c
 }
 
-// file is the entry of a file.
-func (c *Coverage) file(name string) *FileCovered {
+// fileEntry returns the entry of a file. It adds one if there is none.
+func (c *Coverage) fileEntry(name string) *FileCovered {
 	i := slices.IndexFunc(c.Files, func(f FileCovered) bool { return f.File == name })
 	if i < 0 {
 		i = len(c.Files)
@@ -100,7 +100,8 @@ func (c *Coverage) file(name string) *FileCovered {
 	return &c.Files[i]
 }
 
-func (f *FileCovered) count(b *trace.Branch, taken, covered bool) {
+// countOutcome counts one outcome of a branch.
+func (f *FileCovered) countOutcome(b *trace.Branch, taken, covered bool) {
 	f.Total++
 	if covered {
 		f.Covered++
@@ -129,7 +130,7 @@ func (c *Coverage) countWaits(k *kind.Kind, name string, runs []*trace.Run) {
 	if call != nil {
 		place, text = k.Templates.Place(tree, call), call.String()
 	}
-	f := c.file(tree.ParseName)
+	f := c.fileEntry(tree.ParseName)
 	for outcome, covered := range map[string]bool{"waiting": waited, "rendered": rendered} {
 		if f.Total++; covered {
 			f.Covered++

@@ -18,8 +18,8 @@ type change struct {
 
 type absent struct{}
 
-// changes are the paths at which two values differ, as deep as both go.
-func changes(path []any, want, got any) []change {
+// diffValues returns the paths at which two values differ, as deep as both go.
+func diffValues(path []any, want, got any) []change {
 	path = slices.Clip(path)
 	switch w := want.(type) {
 	case map[string]any:
@@ -32,7 +32,7 @@ func changes(path []any, want, got any) []change {
 		slices.Sort(keys)
 		var all []change
 		for _, key := range slices.Compact(keys) {
-			all = append(all, changes(append(path, key), entry(w, key), entry(g, key))...)
+			all = append(all, diffValues(append(path, key), entryOf(w, key), entryOf(g, key))...)
 		}
 		return all
 	case []any:
@@ -42,7 +42,7 @@ func changes(path []any, want, got any) []change {
 		}
 		var all []change
 		for i := range w {
-			all = append(all, changes(append(path, i), w[i], g[i])...)
+			all = append(all, diffValues(append(path, i), w[i], g[i])...)
 		}
 		return all
 	}
@@ -52,15 +52,16 @@ func changes(path []any, want, got any) []change {
 	return []change{{path, want, got}}
 }
 
-func entry(m map[string]any, key string) any {
+// entryOf returns the value of a key, or absent.
+func entryOf(m map[string]any, key string) any {
 	if v, there := m[key]; there {
 		return v
 	}
 	return absent{}
 }
 
-// plain is a value with all numbers of one type.
-func plain(v any) any {
+// unifyNumbers returns a value with all numbers of one type.
+func unifyNumbers(v any) any {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return v
@@ -72,30 +73,31 @@ func plain(v any) any {
 	return out
 }
 
-// hint is the sentence above a diff: it says the difference if it is one value.
-func (p pair) hint(label string) string {
-	all := changes(nil, plain(p.want), plain(p.got.object))
+// formatHint returns the sentence above a diff. It names the difference if it is one value.
+func (p pair) formatHint(label string) string {
+	all := diffValues(nil, unifyNumbers(p.want), unifyNumbers(p.got.object))
 	if label != "" {
 		label += ": "
 	}
 	if len(all) != 1 {
-		return fmt.Sprintf("%s%d fields differ (%s)", label, len(all), p.got.place())
+		return fmt.Sprintf("%s%d fields differ (%s)", label, len(all), p.got.formatPlace())
 	}
 	c := all[0]
-	where := p.got.place()
+	where := p.got.formatPlace()
 	if p.got.doc != nil {
 		where = p.got.doc.Place(c.path...).String()
 	}
 	if secretPath(p.want, c.path) || secretPath(p.got.object, c.path) {
-		return fmt.Sprintf("%s%s differs; it is not shown (%s)", label, dotted(c.path), where)
+		return fmt.Sprintf("%s%s differs; it is not shown (%s)", label, formatPath(c.path), where)
 	}
-	return fmt.Sprintf("%s%s is %s, wanted is %s (%s)", label, dotted(c.path), short(c.got), short(c.want), where)
+	return fmt.Sprintf("%s%s is %s, wanted is %s (%s)", label, formatPath(c.path), shortenValue(c.got), shortenValue(c.want), where)
 }
 
 // longest bounds what a hint shows of a value, in characters.
 const longest = 60
 
-func short(v any) string {
+// shortenValue returns a value as JSON, shortened to what a hint may show.
+func shortenValue(v any) string {
 	if _, gone := v.(absent); gone {
 		return "absent"
 	}
@@ -109,8 +111,8 @@ func short(v any) string {
 	return string(text)
 }
 
-// dotted writes a path: spec.containers[0].image.
-func dotted(path []any) string {
+// formatPath formats a path: spec.containers[0].image.
+func formatPath(path []any) string {
 	var b strings.Builder
 	for _, step := range path {
 		switch step := step.(type) {

@@ -36,7 +36,7 @@ func TestHint(t *testing.T) {
 			`X: data.a is "z", wanted is "x" (rendered)`},
 	} {
 		p := pair{object(t, c.want), &rendered{object: object(t, c.got)}}
-		if got := p.hint("X"); got != c.says {
+		if got := p.formatHint("X"); got != c.says {
 			t.Errorf("%s: got %s\nwant %s", name, got, c.says)
 		}
 	}
@@ -56,7 +56,7 @@ func TestMasked(t *testing.T) {
 		if c.other != "" {
 			other = object(t, c.other)
 		}
-		if diff := cmp.Diff(object(t, c.want), masked(object(t, c.one), other)); diff != "" {
+		if diff := cmp.Diff(object(t, c.want), maskWanted(object(t, c.one), other)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -84,7 +84,7 @@ func TestPairs(t *testing.T) {
 			got = append(got, &rendered{object: o})
 		}
 		var all []string
-		for _, p := range pairs(objects(strings.Fields(c.wants)...), got) {
+		for _, p := range pairObjects(objects(strings.Fields(c.wants)...), got) {
 			text := key(p.want) + "="
 			if p.got != nil {
 				text += key(p.got.object)
@@ -102,5 +102,5 @@ func key(o map[string]any) string {
 	if o == nil {
 		return ""
 	}
-	return strings.ReplaceAll(title(o), " ", "/")
+	return strings.ReplaceAll(titleOf(o), " ", "/")
 }

@@ -14,14 +14,17 @@ func secretPath(o map[string]any, path []any) bool {
 	return isSecret(o) && len(path) > 0 && (path[0] == secretFields[0] || path[0] == secretFields[1])
 }
 
-// masked is an object without what a Secret says: *** where the other object
-// says the same, else *** (wanted).
-func masked(o, other map[string]any) map[string]any { return mask(o, other, "*** (wanted)") }
+// maskWanted returns a wanted object without the values of a Secret.
+func maskWanted(o, other map[string]any) map[string]any { return maskSecret(o, other, "*** (wanted)") }
 
-// maskedAfter is masked for what was rendered.
-func maskedAfter(o, other map[string]any) map[string]any { return mask(o, other, "*** (rendered)") }
+// maskRendered returns a rendered object without the values of a Secret.
+func maskRendered(o, other map[string]any) map[string]any {
+	return maskSecret(o, other, "*** (rendered)")
+}
 
-func mask(o, other map[string]any, differs string) map[string]any {
+// maskSecret returns an object without the values of a Secret. Each of them becomes ***, or the text
+// differs where the other object has another value.
+func maskSecret(o, other map[string]any, differs string) map[string]any {
 	if !isSecret(o) {
 		return o
 	}
@@ -38,7 +41,7 @@ func mask(o, other map[string]any, differs string) map[string]any {
 		hidden := map[string]any{}
 		for key, v := range values {
 			hidden[key] = "***"
-			if other != nil && !reflect.DeepEqual(plain(v), plain(others[key])) {
+			if other != nil && !reflect.DeepEqual(unifyNumbers(v), unifyNumbers(others[key])) {
 				hidden[key] = differs
 			}
 		}

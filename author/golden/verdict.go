@@ -49,36 +49,37 @@ func Judge(one *catalog.Case, out *catalog.Outcome, said []string) (*Verdict, er
 	wanted, wantError := one.Wants[catalog.FileWantError]
 	switch {
 	case out.Err != nil && wantError:
-		v.failure(named(catalog.FileWantError), wanted, said)
+		v.checkMessages(named(catalog.FileWantError), wanted, said)
 	case out.Err != nil:
-		v.find(!want, "it does not render:\n%s", strings.Join(said, "\n"))
+		v.addFinding(!want, "it does not render:\n%s", strings.Join(said, "\n"))
 		if !want {
 			v.writeError(said, loud[catalog.FileWantError])
 		}
 	case wantError:
-		v.find(false, "it renders, but %s wants an error", named(catalog.FileWantError))
+		v.addFinding(false, "it renders, but %s wants an error", named(catalog.FileWantError))
 	default:
 		if !want {
-			v.find(true, "there is neither %s nor %s: write one, or run with --update", named(catalog.FileWant), named(catalog.FileWantError))
+			v.addFinding(true, "there is neither %s nor %s: write one, or run with --update", named(catalog.FileWant), named(catalog.FileWantError))
 		}
-		return v, v.files(one, out)
+		return v, v.compareFiles(one, out)
 	}
 	return v, nil
 }
 
-func (v *Verdict) find(mends bool, format string, args ...any) {
+// addFinding adds a finding. mends means that an update would make it as wanted.
+func (v *Verdict) addFinding(mends bool, format string, args ...any) {
 	v.Findings = append(v.Findings, Finding{Text: fmt.Sprintf(format, args...), Mends: mends})
 }
 
-// failure checks that every wanted line is part of a message.
-func (v *Verdict) failure(file, wanted string, said []string) {
+// checkMessages checks that every wanted line is part of a message.
+func (v *Verdict) checkMessages(file, wanted string, said []string) {
 	all := strings.Join(said, "\n")
 	missing := strings.TrimSpace(wanted) == ""
 	for line := range strings.Lines(wanted) {
 		missing = missing || !strings.Contains(all, strings.TrimSpace(line))
 	}
 	if missing {
-		v.find(true, "%s wants:\n%s\nbut it said:\n%s", file, strings.TrimSpace(wanted), all)
+		v.addFinding(true, "%s wants:\n%s\nbut it said:\n%s", file, strings.TrimSpace(wanted), all)
 		v.writeError(said, "")
 	}
 }
@@ -99,10 +100,10 @@ func WantError(said []string) string {
 	return b.String()
 }
 
-// files compares what was rendered with each file that wants something. A
-// status that nobody wants is not compared, and nothing is wanted to wait if it
-// is not said; an update writes both.
-func (v *Verdict) files(one *catalog.Case, out *catalog.Outcome) error {
+// compareFiles compares what was rendered with each file that wants something. Without
+// want-status.yaml the status is not compared, and without want-waits.txt nothing may wait. An
+// update writes both.
+func (v *Verdict) compareFiles(one *catalog.Case, out *catalog.Outcome) error {
 	for _, file := range []string{catalog.FileWant, catalog.FileWantWaits, catalog.FileWantStatus} {
 		text, there := one.Wants[file]
 		got := out.Got[file]
@@ -114,13 +115,14 @@ func (v *Verdict) files(one *catalog.Case, out *catalog.Outcome) error {
 		v.write(file, got, there)
 		switch {
 		case err != nil:
-			v.find(true, "%v", err)
+			v.addFinding(true, "%v", err)
 		case file == catalog.FileWant && there:
-			err = v.children(name, text, out)
+			err = v.compareChildren(name, text, out)
 		case file == catalog.FileWantStatus && there:
-			err = v.status(name, text, out)
+			err = v.compareStatus(name, text, out)
 		case file == catalog.FileWantWaits:
-			v.find(true, "%s", diffed("other files wait than are wanted to, or for something else", side{name, want}, side{"rendered", got}))
+			v.addFinding(true, "%s",
+				appendDiff("other files wait than are wanted to, or for something else", side{name, want}, side{"rendered", got}))
 		}
 		if err != nil {
 			return err
@@ -140,8 +142,8 @@ func (v *Verdict) write(file, got string, there bool) {
 // A side is one of two texts that differ, and how the diff calls it.
 type side struct{ name, text string }
 
-// diffed puts a unified diff below a sentence.
-func diffed(sentence string, a, b side) string {
+// appendDiff puts a unified diff below a sentence.
+func appendDiff(sentence string, a, b side) string {
 	_, hunks, _ := strings.Cut(string(diff.Diff(a.name, []byte(a.text), b.name, []byte(b.text))), "\n")
 	return sentence + "\n" + hunks
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/kind"
 )
 
-// why says which branch left a wanted object out, or which file waits that
-// could have made it; "" if no text of the folder could.
-func why(want map[string]any, out *catalog.Outcome) string {
+// explainAbsence returns which branch left a wanted object out, or which file waits that could have
+// made it. It is "" if no text of the folder could make it.
+func explainAbsence(want map[string]any, out *catalog.Outcome) string {
 	u := unstructured.Unstructured{Object: want}
 	k := out.Resource.Kind
 	report := explain.Of(explain.Input{Kind: k, Resource: out.Resource.Object, Traced: out.Traced})
