@@ -52,7 +52,8 @@ func (c *Cache) parse(file folder.File) (*schema.CRD, error) {
 	return last.crd, last.err
 }
 
-func (c *Cache) compile(f *folder.Folder, crd *schema.CRD) (*kind.Kind, error) {
+// compileFolder compiles a folder, unless the cache has what came of the same files.
+func (c *Cache) compileFolder(f *folder.Folder, crd *schema.CRD) (*kind.Kind, error) {
 	if c == nil {
 		return kind.CompileWith(f, crd, typecheck.Check)
 	}
@@ -91,8 +92,8 @@ func (c *Catalog) Example(name string) (*File, error) {
 	return Read(file, data)
 }
 
-// open opens a root; close is to be called at the end.
-func (c *Catalog) open(dir string) (fsys fs.FS, closes func(), err error) {
+// openRoot opens a root. The caller calls closes at the end.
+func (c *Catalog) openRoot(dir string) (fsys fs.FS, closes func(), err error) {
 	if fsys := c.trees[dir]; fsys != nil {
 		return fsys, func() {}, nil
 	}
@@ -107,7 +108,7 @@ func (c *Catalog) open(dir string) (fsys fs.FS, closes func(), err error) {
 // them changes only with it.
 func (c *Catalog) Samples(name string) string {
 	h := sha256.New()
-	fsys, closes, err := c.open(c.Roots[name])
+	fsys, closes, err := c.openRoot(c.Roots[name])
 	if err != nil {
 		return ""
 	}

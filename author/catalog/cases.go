@@ -74,7 +74,7 @@ func (c *Case) Path(file string) string {
 func (c *Catalog) Cases(name string) ([]*Case, error) {
 	one := Case{Kind: c.Kinds[name], root: c.Roots[name], inside: path.Join("templates", name, "tests")}
 	dir := filepath.Join(one.root, one.inside)
-	root, closes, err := c.open(one.root)
+	root, closes, err := c.openRoot(one.root)
 	if err != nil {
 		return nil, fmt.Errorf("reading golden cases: %w", err)
 	}
@@ -137,7 +137,7 @@ func (c *Case) read(root fs.FS) ([]*Case, error) {
 		}
 		step := steps[number]
 		if step == nil {
-			step = c.step(number)
+			step = c.newStep(number)
 			steps[number] = step
 		}
 		if slices.Contains(givens, file) {
@@ -150,14 +150,14 @@ func (c *Case) read(root fs.FS) ([]*Case, error) {
 		return nil, fmt.Errorf("%s: it has files with and without the number of a step: number them all, or none", c.Dir)
 	}
 	if steps[0] != nil || len(steps) == 0 {
-		one := cmp.Or(steps[0], c.step(0))
-		return []*Case{one}, one.contradicts()
+		one := cmp.Or(steps[0], c.newStep(0))
+		return []*Case{one}, one.checkWants()
 	}
 	return c.inOrder(steps)
 }
 
-// step is an empty step of the case; 0 is the whole case.
-func (c *Case) step(number int) *Case {
+// newStep returns an empty step of the case. Number 0 is the whole case.
+func (c *Case) newStep(number int) *Case {
 	one := *c
 	one.Wants, one.givens = map[string]string{}, map[string]given{}
 	if number > 0 {
@@ -174,7 +174,7 @@ func (c *Case) inOrder(steps map[int]*Case) ([]*Case, error) {
 		if step == nil {
 			return nil, fmt.Errorf("%s: there is no step %d, and there is a later one: number the steps 1, 2, 3 …", c.Dir, number)
 		}
-		if err := step.contradicts(); err != nil {
+		if err := step.checkWants(); err != nil {
 			return nil, err
 		}
 		if number == 1 {
@@ -198,8 +198,8 @@ func (c *Case) has(file string) bool {
 	return there && g.name == filepath.Join(c.Dir, c.prefix+file)
 }
 
-// contradicts is an error if the files want two things.
-func (c *Case) contradicts() error {
+// checkWants returns an error if the files want two things.
+func (c *Case) checkWants() error {
 	_, wantError := c.Wants[FileWantError]
 	for _, file := range []string{FileWant, FileWantWaits} {
 		if _, want := c.Wants[file]; want && wantError {
@@ -227,17 +227,18 @@ func readIn(root fs.FS, name string) ([]byte, error) {
 
 // Write writes one file of the case. A link leads to nothing outside of the root.
 func (c *Case) Write(file, text string) error {
-	return c.change(func(root *os.Root) error {
+	return c.changeRoot(func(root *os.Root) error {
 		return root.WriteFile(path.Join(c.inside, c.prefix+file), []byte(text), 0o644)
 	})
 }
 
 // Remove removes one file of the case.
 func (c *Case) Remove(file string) error {
-	return c.change(func(root *os.Root) error { return root.Remove(path.Join(c.inside, c.prefix+file)) })
+	return c.changeRoot(func(root *os.Root) error { return root.Remove(path.Join(c.inside, c.prefix+file)) })
 }
 
-func (c *Case) change(act func(*os.Root) error) error {
+// changeRoot opens the root of the case on disk, and calls act with it.
+func (c *Case) changeRoot(act func(*os.Root) error) error {
 	root, err := os.OpenRoot(c.root)
 	if err == nil {
 		defer root.Close()

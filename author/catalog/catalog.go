@@ -55,7 +55,7 @@ type Tree struct {
 // Load reads roots and compiles every kind in them. Its error is about a root
 // as a whole; what is wrong with a kind is in Broken and hurts no other.
 func Load(roots []string) (*Catalog, error) {
-	c := empty()
+	c := newCatalog()
 	for _, dir := range roots {
 		if err := c.read(dir, folder.FromDir(dir)); err != nil {
 			return nil, err
@@ -64,14 +64,14 @@ func Load(roots []string) (*Catalog, error) {
 	if len(c.defined) == 0 && len(c.Roots) == 0 {
 		return nil, fmt.Errorf("loading %s: there is nothing in crds/ and templates/", strings.Join(roots, ", "))
 	}
-	c.build()
+	c.buildKinds()
 	return c, nil
 }
 
 // LoadTrees is Load for file systems. What the cache has of files that did not change
 // is not made again.
 func LoadTrees(trees []Tree, cache *Cache) (*Catalog, error) {
-	c := empty()
+	c := newCatalog()
 	c.kept = cache
 	for _, tree := range trees {
 		shown := tree.Dir
@@ -83,11 +83,12 @@ func LoadTrees(trees []Tree, cache *Cache) (*Catalog, error) {
 			return nil, err
 		}
 	}
-	c.build()
+	c.buildKinds()
 	return c, nil
 }
 
-func empty() *Catalog {
+// newCatalog returns a catalog without kinds.
+func newCatalog() *Catalog {
 	return &Catalog{
 		Kinds: map[string]*kind.Kind{}, Broken: map[string]error{},
 		CRDs: map[string]*schema.CRD{}, Schemas: map[string]*schema.CRD{}, Roots: map[string]string{},
@@ -96,13 +97,13 @@ func empty() *Catalog {
 	}
 }
 
-// build makes kinds of what was read.
-func (c *Catalog) build() {
+// buildKinds makes kinds of what was read.
+func (c *Catalog) buildKinds() {
 	c.refuseTwins()
 	for _, name := range slices.Sorted(maps.Keys(c.folders)) {
-		c.compile(name)
+		c.compileKind(name)
 	}
-	c.pair()
+	c.refuseUnpaired()
 }
 
 // read takes in one root.
@@ -112,7 +113,7 @@ func (c *Catalog) read(dir string, root *folder.Root) error {
 		return err
 	}
 	for _, file := range contents.CRDs {
-		c.define(file)
+		c.addDefinition(file)
 	}
 	for _, file := range contents.Schemas {
 		crd, err := c.kept.parse(file)
@@ -123,28 +124,28 @@ func (c *Catalog) read(dir string, root *folder.Root) error {
 		c.Schemas[crd.Name], c.schemas[crd.Name] = crd, file
 	}
 	for name, f := range contents.Folders {
-		if c.house(name, dir) {
+		if c.recordRoot(name, dir) {
 			c.folders[name] = f
 		}
 	}
 	for name, err := range contents.Broken {
-		if c.house(name, dir) {
-			c.breaks(name, err)
+		if c.recordRoot(name, dir) {
+			c.addFault(name, err)
 		}
 	}
 	return nil
 }
 
-// breaks adds what is wrong with a kind.
-func (c *Catalog) breaks(name string, err error) {
+// addFault adds an error to what is wrong with a kind.
+func (c *Catalog) addFault(name string, err error) {
 	c.Broken[name] = errors.Join(c.Broken[name], err)
 }
 
-// define takes in one file of crds/.
-func (c *Catalog) define(file folder.File) {
+// addDefinition takes in one file of crds/.
+func (c *Catalog) addDefinition(file folder.File) {
 	name := strings.TrimSuffix(file.Name, ".yaml")
 	if first, taken := c.defined[name]; taken {
-		c.breaks(name, fmt.Errorf("%s: this definition is in another root already: %s", file.Shown, first))
+		c.addFault(name, fmt.Errorf("%s: this definition is in another root already: %s", file.Shown, first))
 		return
 	}
 	crd, err := c.kept.parse(file)
@@ -153,7 +154,7 @@ func (c *Catalog) define(file folder.File) {
 	}
 	c.defined[name] = file.Shown
 	if err != nil {
-		c.breaks(name, err)
+		c.addFault(name, err)
 		return
 	}
 	c.CRDs[name], c.files[name] = crd, file
@@ -165,7 +166,7 @@ func (c *Catalog) Definition(name string) folder.File { return c.files[name] }
 // Source is the name of the sound definition of a kind, and its file of crds/ or
 // schemas/; "" if there is none.
 func (c *Catalog) Source(gk apischema.GroupKind) (string, folder.File) {
-	crd := c.definition(gk)
+	crd := c.findDefinition(gk)
 	if crd == nil {
 		return "", folder.File{}
 	}
@@ -175,10 +176,11 @@ func (c *Catalog) Source(gk apischema.GroupKind) (string, folder.File) {
 	return crd.Name, c.schemas[crd.Name]
 }
 
-// house remembers where a folder lies; false says that its name is taken.
-func (c *Catalog) house(name, dir string) bool {
+// recordRoot records in which root a folder lies. It returns false if the name of the folder is
+// taken.
+func (c *Catalog) recordRoot(name, dir string) bool {
 	if first, taken := c.Roots[name]; taken {
-		c.breaks(name, fmt.Errorf("%s: this folder is in another root already: %s",
+		c.addFault(name, fmt.Errorf("%s: this folder is in another root already: %s",
 			path.Join(dir, "templates", name), path.Join(first, "templates", name)))
 		return false
 	}
@@ -186,21 +188,21 @@ func (c *Catalog) house(name, dir string) bool {
 	return true
 }
 
-// compile makes a kind of a folder that has its definition.
-func (c *Catalog) compile(name string) {
+// compileKind makes a kind of a folder that has its definition.
+func (c *Catalog) compileKind(name string) {
 	crd := c.CRDs[name]
 	if crd == nil || c.Broken[name] != nil {
 		return
 	}
-	k, err := c.kept.compile(c.folders[name], crd)
+	k, err := c.kept.compileFolder(c.folders[name], crd)
 	if err == nil {
-		err = k.CheckScopes(c.scopes)
+		err = k.CheckScopes(c.scopeOf)
 	}
 	if err != nil {
-		c.breaks(name, err)
+		c.addFault(name, err)
 		return
 	}
-	c.Kinds[name] = k.At(kind.Site{Scopes: c.scopes})
+	c.Kinds[name] = k.At(kind.Site{Scopes: c.scopeOf})
 }
 
 // Configure overrides the settings of the kinds by those of a file: a map of
@@ -229,14 +231,14 @@ func (c *Catalog) Configure(file string) error {
 	return errors.Join(errs...)
 }
 
-// scopes reports whether a kind lives in no namespace, by its definition.
-func (c *Catalog) scopes(gvk apischema.GroupVersionKind) (clusterScoped, known bool) {
-	crd := c.definition(gvk.GroupKind())
+// scopeOf reports whether a kind lives in no namespace, and whether its definition is known.
+func (c *Catalog) scopeOf(gvk apischema.GroupVersionKind) (clusterScoped, known bool) {
+	crd := c.findDefinition(gvk.GroupKind())
 	return crd != nil && !crd.Namespaced, crd != nil
 }
 
-// definition finds the definition of a kind in crds/ and schemas/.
-func (c *Catalog) definition(gk apischema.GroupKind) *schema.CRD {
+// findDefinition returns the definition of a kind in crds/ and schemas/, or nil.
+func (c *Catalog) findDefinition(gk apischema.GroupKind) *schema.CRD {
 	for _, among := range []map[string]*schema.CRD{c.CRDs, c.Schemas} {
 		for _, crd := range among {
 			if crd.Group == gk.Group && crd.Kind == gk.Kind {
@@ -250,22 +252,22 @@ func (c *Catalog) definition(gk apischema.GroupKind) *schema.CRD {
 // Plural is the name by which the API serves a kind, by its definition in crds/
 // or schemas/; "" without one.
 func (c *Catalog) Plural(gvk apischema.GroupVersionKind) string {
-	if crd := c.definition(gvk.GroupKind()); crd != nil {
+	if crd := c.findDefinition(gvk.GroupKind()); crd != nil {
 		return crd.Plural
 	}
 	return ""
 }
 
-// pair finds folders without a definition and definitions without a folder.
-func (c *Catalog) pair() {
+// refuseUnpaired refuses folders without a definition, and definitions without a folder.
+func (c *Catalog) refuseUnpaired() {
 	for name, dir := range c.Roots {
 		if _, defined := c.defined[name]; !defined {
-			c.breaks(name, fmt.Errorf("%s: there is no CRD %s", path.Join(dir, "templates", name), path.Join(dir, "crds", name+".yaml")))
+			c.addFault(name, fmt.Errorf("%s: there is no CRD %s", path.Join(dir, "templates", name), path.Join(dir, "crds", name+".yaml")))
 		}
 	}
 	for name, file := range c.defined {
 		if _, housed := c.Roots[name]; !housed {
-			c.breaks(name, fmt.Errorf("%s: there is no folder %s", file, path.Join(path.Dir(path.Dir(file)), "templates", name)))
+			c.addFault(name, fmt.Errorf("%s: there is no folder %s", file, path.Join(path.Dir(path.Dir(file)), "templates", name)))
 		}
 	}
 }
@@ -278,7 +280,7 @@ func (c *Catalog) refuseTwins() {
 		crd := c.CRDs[name]
 		gk := apischema.GroupKind{Group: crd.Group, Kind: crd.Kind}
 		if other := first[gk]; other != nil {
-			c.breaks(name, fmt.Errorf("%s: %s defines the kind %s of this group already", crd.File, other.File, crd.Kind))
+			c.addFault(name, fmt.Errorf("%s: %s defines the kind %s of this group already", crd.File, other.File, crd.Kind))
 			continue
 		}
 		first[gk] = crd
@@ -314,13 +316,13 @@ func (c *Catalog) groupTrouble(gk apischema.GroupKind) error {
 
 // Foreign reports whether schemas/ defines a kind: it has no folder, and needs none.
 func (c *Catalog) Foreign(gk apischema.GroupKind) bool {
-	crd := c.definition(gk)
+	crd := c.findDefinition(gk)
 	return crd != nil && c.Schemas[crd.Name] == crd
 }
 
-// misspelt refuses an object of a kind that its group does not have, where the
-// group is one of this catalog's.
-func (c *Catalog) misspelt(o *Object, gk apischema.GroupKind) error {
+// checkSpelling refuses an object of a kind that its group does not have, where the group is one of
+// this catalog's.
+func (c *Catalog) checkSpelling(o *Object, gk apischema.GroupKind) error {
 	if c.Foreign(gk) {
 		return nil
 	}
@@ -356,6 +358,6 @@ func (c *Catalog) With(f *folder.Folder, crd *schema.CRD) *Catalog {
 	delete(with.Kinds, f.Name)
 	delete(with.Broken, f.Name)
 	with.CRDs[f.Name], with.folders[f.Name] = crd, f
-	with.compile(f.Name)
+	with.compileKind(f.Name)
 	return &with
 }

@@ -44,26 +44,27 @@ func (c *Catalog) Cluster(file *File, others []*Object) (*Cluster, error) {
 		cluster.served[gvk] = true
 	}
 	for _, crd := range c.CRDs {
-		cluster.serve(crd)
+		cluster.addCRD(crd)
 	}
 	if file == nil {
 		for _, crd := range c.Schemas {
-			cluster.serve(crd)
+			cluster.addCRD(crd)
 		}
 	} else {
 		others = append(slices.Clone(file.Objects), others...)
 	}
 	for _, o := range others {
-		if err := cluster.take(o); err != nil {
+		if err := cluster.addObject(o); err != nil {
 			return nil, err
 		}
 	}
-	c.place(cluster.objects)
+	c.fillNamespaces(cluster.objects)
 	slices.SortStableFunc(cluster.objects, newestFirst)
 	return cluster, nil
 }
 
-func (cl *Cluster) serve(crd *schema.CRD) {
+// addCRD takes in the versions of a CRD, and whether they declare conditions.
+func (cl *Cluster) addCRD(crd *schema.CRD) {
 	for _, v := range crd.Versions {
 		if status, found := schema.Root(v).Field("status"); found && slices.Contains(status.Fields(), "conditions") {
 			cl.conditioned[v.GVK.GroupKind()] = true
@@ -76,9 +77,9 @@ func (cl *Cluster) serve(crd *schema.CRD) {
 
 var definitionKind = apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition")
 
-// take takes in an object, as templates see it; of a definition, the kind that
+// addObject takes in an object, as templates see it. Of a definition it also takes in the kind that
 // it defines.
-func (cl *Cluster) take(o *Object) error {
+func (cl *Cluster) addObject(o *Object) error {
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(o.Object)}
 	u.SetManagedFields(nil)
 	if marks := u.GetAnnotations(); marks[corev1.LastAppliedConfigAnnotation] != "" {
@@ -91,15 +92,15 @@ func (cl *Cluster) take(o *Object) error {
 	cl.objects = append(cl.objects, u)
 	switch u.GroupVersionKind() {
 	case secretKind:
-		return encode(o, u)
+		return encodeSecret(o, u)
 	case definitionKind:
-		return cl.define(o, u)
+		return cl.addDefinition(o, u)
 	}
 	return nil
 }
 
-// define takes in the kind that a definition defines.
-func (cl *Cluster) define(o *Object, u *unstructured.Unstructured) error {
+// addDefinition takes in the kind that a definition defines.
+func (cl *Cluster) addDefinition(o *Object, u *unstructured.Unstructured) error {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, crd); err != nil {
 		return fmt.Errorf("%s: reading the CustomResourceDefinition: %w", o.Place(""), err)
@@ -120,8 +121,8 @@ func (cl *Cluster) define(o *Object, u *unstructured.Unstructured) error {
 
 var secretKind = corev1.SchemeGroupVersion.WithKind("Secret")
 
-// encode moves stringData into data, as the API server does.
-func encode(o *Object, u *unstructured.Unstructured) error {
+// encodeSecret moves stringData into data, as the API server does.
+func encodeSecret(o *Object, u *unstructured.Unstructured) error {
 	plain, found := u.Object["stringData"].(map[string]any)
 	if !found {
 		return nil
@@ -142,11 +143,11 @@ func encode(o *Object, u *unstructured.Unstructured) error {
 	return nil
 }
 
-// place gives objects that need a namespace and name none the default one.
-func (c *Catalog) place(objects []*unstructured.Unstructured) {
+// fillNamespaces gives the default namespace to objects that need one and name none.
+func (c *Catalog) fillNamespaces(objects []*unstructured.Unstructured) {
 	for _, u := range objects {
 		gk := u.GroupVersionKind().GroupKind()
-		crd := c.definition(gk)
+		crd := c.findDefinition(gk)
 		if u.GetNamespace() == "" && !schema.ClusterScoped(gk) && (crd == nil || crd.Namespaced) {
 			u.SetNamespace(metav1.NamespaceDefault)
 		}
@@ -171,15 +172,15 @@ var builtIn = sync.OnceValue(func() map[apischema.GroupVersionKind]bool {
 		{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService"}: true,
 	}
 	for gvk, t := range scheme.Scheme.AllKnownTypes() {
-		if gvk.Version != runtime.APIVersionInternal && reflect.PointerTo(t).Implements(object) && !removed(t) {
+		if gvk.Version != runtime.APIVersionInternal && reflect.PointerTo(t).Implements(object) && !isRemoved(t) {
 			known[gvk] = true
 		}
 	}
 	return known
 })
 
-// removed reports whether Kubernetes no longer serves a kind of its own.
-func removed(t reflect.Type) bool {
+// isRemoved reports whether Kubernetes no longer serves a kind of its own.
+func isRemoved(t reflect.Type) bool {
 	dated, ok := reflect.New(t).Interface().(interface{ APILifecycleRemoved() (major, minor int) })
 	if !ok {
 		return false

@@ -44,14 +44,14 @@ func (c *Catalog) Run(ctx context.Context, one *Case) (*Outcome, error) {
 		}
 		left = before.left
 	}
-	file, err := one.given(fileResource)
+	file, err := one.readGiven(fileResource)
 	if err != nil {
 		return nil, err
 	}
 	if file == nil {
 		return nil, fmt.Errorf("reading golden case %s: there is no %s", one.Name, fileResource)
 	}
-	given, err := one.given(fileCluster)
+	given, err := one.readGiven(fileCluster)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (c *Catalog) Run(ctx context.Context, one *Case) (*Outcome, error) {
 	if one.prefix != "" && len(others) > 0 {
 		return nil, fmt.Errorf("%s: other objects belong into %s", others[0].Place(""), one.prefix+fileCluster)
 	}
-	if resources[0].Kind, err = one.configured(); err != nil {
+	if resources[0].Kind, err = one.configureKind(); err != nil {
 		return nil, err
 	}
 	cluster, err := c.Cluster(given, others)
@@ -73,19 +73,19 @@ func (c *Catalog) Run(ctx context.Context, one *Case) (*Outcome, error) {
 		return nil, err
 	}
 	if left != nil {
-		if err := left.before(one, resources[0], cluster); err != nil {
+		if err := left.beginStep(one, resources[0], cluster); err != nil {
 			return nil, err
 		}
 	}
 	out, err := Render(ctx, resources[0], cluster)
 	if err == nil && one.prefix != "" {
-		out.left, err = left.after(out)
+		out.left, err = left.nextRemains(out)
 	}
 	return out, err
 }
 
-// configured is the kind with the settings of the case.
-func (c *Case) configured() (*kind.Kind, error) {
+// configureKind returns the kind with the settings of the case.
+func (c *Case) configureKind() (*kind.Kind, error) {
 	g, there := c.givens[fileConfig]
 	if !there {
 		return c.Kind, nil
@@ -93,8 +93,8 @@ func (c *Case) configured() (*kind.Kind, error) {
 	return c.Kind.WithConfigFile(&folder.File{Shown: g.name, Data: g.data})
 }
 
-// given reads one of the files that say what there is; nil if it is not there.
-func (c *Case) given(file string) (*File, error) {
+// readGiven reads one of the files that say what there is. It returns nil if the file is not there.
+func (c *Case) readGiven(file string) (*File, error) {
 	g, there := c.givens[file]
 	if !there {
 		return nil, nil
@@ -114,30 +114,30 @@ func Render(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, error
 	if out.Err = checkStatus(ctx, r, world, traced.Status); out.Err != nil {
 		return out, nil
 	}
-	return out, out.print()
+	return out, out.makeTexts()
 }
 
-// print makes the texts of what was rendered.
-func (o *Outcome) print() (err error) {
+// makeTexts makes the texts of what was rendered.
+func (o *Outcome) makeTexts() (err error) {
 	o.Got = map[string]string{}
 	for _, w := range o.Traced.Result.Waiting {
 		o.Got[FileWantWaits] += fmt.Sprintf("%s.yaml waits: %s\n", w.File, w.Message)
 	}
 	for _, child := range o.Traced.Result.Children {
-		o.Documents = append(o.Documents, marked(child))
+		o.Documents = append(o.Documents, restoreMarks(child))
 	}
-	if o.Got[FileWant], err = canonical(o.Documents); err != nil {
+	if o.Got[FileWant], err = printDocuments(o.Documents); err != nil {
 		return err
 	}
 	if len(o.Traced.Status) > 0 {
-		o.Got[FileWantStatus], err = canonical([]map[string]any{o.Traced.Status})
+		o.Got[FileWantStatus], err = printDocuments([]map[string]any{o.Traced.Status})
 	}
 	return err
 }
 
-// marked is a child with the annotations that were taken off it: a case is
-// about them too.
-func marked(child render.Child) map[string]any {
+// restoreMarks returns a child with the annotations that were taken off it. A case is about them
+// too.
+func restoreMarks(child render.Child) map[string]any {
 	if len(child.Marks) == 0 {
 		return child.Object.Object
 	}
@@ -148,8 +148,8 @@ func marked(child render.Child) map[string]any {
 	return u.Object
 }
 
-// canonical prints documents with sorted keys.
-func canonical(documents []map[string]any) (string, error) {
+// printDocuments prints documents with sorted keys.
+func printDocuments(documents []map[string]any) (string, error) {
 	texts := make([]string, len(documents))
 	for i, d := range documents {
 		text, err := funcs.YAML(d)
@@ -170,14 +170,14 @@ func Canonical(name, text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return canonical(documents)
+	return printDocuments(documents)
 }
 
 // Documents are what a file wants, one by one.
 func Documents(name, text string) ([]map[string]any, error) {
 	var documents []map[string]any
 	var errs []error
-	for _, p := range split([]byte(text)) {
+	for _, p := range splitDocuments([]byte(text)) {
 		o, err := p.parse(name)
 		errs = append(errs, err)
 		if o != nil {

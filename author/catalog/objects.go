@@ -65,7 +65,7 @@ func Open(name string, stdin io.Reader) (*File, error) {
 func Read(name string, data []byte) (*File, error) {
 	f := &File{Name: name}
 	var errs []error
-	for _, part := range split(folder.Clean(data)) {
+	for _, part := range splitDocuments(folder.Clean(data)) {
 		objects, err := part.read(name)
 		errs = append(errs, err)
 		f.Objects = append(f.Objects, objects...)
@@ -82,8 +82,8 @@ type part struct {
 // terminator is a line that ends a document.
 var terminator = regexp.MustCompile(`^(---|\.\.\.)[ \t]*(#.*)?\n?$`)
 
-// split parts a file of JSON at its objects, and others at their lines of ---.
-func split(data []byte) []part {
+// splitDocuments parts a file of JSON at its objects, and others at their lines of ---.
+func splitDocuments(data []byte) []part {
 	if parts, ok := jsonDocuments(data); ok {
 		return parts
 	}
@@ -104,7 +104,7 @@ func (p part) read(name string) ([]*Object, error) {
 	if parsed == nil {
 		return nil, err
 	}
-	return (&Object{file: name, before: p.before, node: parsed.node}).with(parsed.value)
+	return (&Object{file: name, before: p.before, node: parsed.node}).setValue(parsed.value)
 }
 
 // A parsed document is its value and the tree that knows where things stand.
@@ -118,18 +118,18 @@ func (p part) parse(name string) (*parsed, error) {
 	var doc yamlv3.Node
 	text := yamlOf(p.text)
 	if err := yamlv3.Unmarshal(text, &doc); err != nil {
-		return nil, p.placed(name, err)
+		return nil, p.placeErrors(name, err)
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Tag == "!!null" {
 		return nil, nil
 	}
 	o := &Object{file: name, before: p.before, node: doc.Content[0]}
-	if err := errors.Join(o.repeated(o.node)...); err != nil {
+	if err := errors.Join(o.findRepeated(o.node)...); err != nil {
 		return nil, err
 	}
 	raw, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
-		return nil, p.placed(name, err)
+		return nil, p.placeErrors(name, err)
 	}
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {
@@ -138,8 +138,8 @@ func (p part) parse(name string) (*parsed, error) {
 	return &parsed{value, o.node}, nil
 }
 
-// with gives an object its value; a List gives its items.
-func (o *Object) with(value any) ([]*Object, error) {
+// setValue gives an object its value. A List becomes its items.
+func (o *Object) setValue(value any) ([]*Object, error) {
 	fields, ok := value.(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf("%s: this is no object: it must be a map of fields", o.Place(""))
@@ -157,8 +157,8 @@ func (o *Object) with(value any) ([]*Object, error) {
 	var all []*Object
 	var errs []error
 	for i, item := range items {
-		node := o.locate("items[" + strconv.Itoa(i) + "]")
-		objects, err := (&Object{file: o.file, before: o.before, node: node}).with(item)
+		node := o.locateNode("items[" + strconv.Itoa(i) + "]")
+		objects, err := (&Object{file: o.file, before: o.before, node: node}).setValue(item)
 		errs = append(errs, err)
 		all = append(all, objects...)
 	}
@@ -167,8 +167,9 @@ func (o *Object) with(value any) ([]*Object, error) {
 
 var yamlLine = regexp.MustCompile(`line (\d+)(?:, column (\d+))?: (.*)`)
 
-// placed takes the places out of the text of the YAML parser's error.
-func (p part) placed(name string, err error) error {
+// placeErrors takes the lines out of the text of the YAML parser's error, and begins each error
+// with its place in the file.
+func (p part) placeErrors(name string, err error) error {
 	var errs []error
 	for _, m := range yamlLine.FindAllStringSubmatch(err.Error(), -1) {
 		line, _ := strconv.Atoi(m[1]) // digits, by the expression
@@ -180,17 +181,17 @@ func (p part) placed(name string, err error) error {
 	return errors.Join(errs...)
 }
 
-// repeated finds keys that occur twice in one map.
-func (o *Object) repeated(node *yamlv3.Node) []error {
+// findRepeated returns an error for each key that occurs twice in one map.
+func (o *Object) findRepeated(node *yamlv3.Node) []error {
 	var errs []error
 	first := map[string]int{}
 	for i, n := range node.Content {
-		errs = append(errs, o.repeated(n)...)
+		errs = append(errs, o.findRepeated(n)...)
 		if node.Kind != yamlv3.MappingNode || i%2 != 0 {
 			continue
 		}
 		if line, twice := first[n.Value]; twice {
-			errs = append(errs, fmt.Errorf("%s: the key %q occurs twice: it is in line %d already", o.at(n), n.Value, line))
+			errs = append(errs, fmt.Errorf("%s: the key %q occurs twice: it is in line %d already", o.formatPlace(n), n.Value, line))
 			continue
 		}
 		first[n.Value] = n.Line + o.before

@@ -10,14 +10,15 @@ import (
 
 // Place returns file:line:column of the field at path, such as
 // spec.ports[0].name, or of the deepest part of it that is in the file.
-func (o *Object) Place(path string) string { return o.at(o.locate(path)) }
+func (o *Object) Place(path string) string { return o.formatPlace(o.locateNode(path)) }
 
 // Line is the line at which the object begins.
 func (o *Object) Line() int { return o.node.Line + o.before }
 
-func (o *Object) at(n *yamlv3.Node) string {
+// formatPlace returns file:line:column of a node.
+func (o *Object) formatPlace(n *yamlv3.Node) string {
 	return fmt.Sprintf("%s:%d:%d", o.file, n.Line+o.before, n.Column)
 }
 
-// locate finds the node of the deepest part of path.
-func (o *Object) locate(path string) *yamlv3.Node { return crdfile.Locate(o.node, path) }
+// locateNode returns the node of the deepest part of path.
+func (o *Object) locateNode(path string) *yamlv3.Node { return crdfile.Locate(o.node, path) }

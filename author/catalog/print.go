@@ -23,13 +23,13 @@ func Print(r *Resource, result *render.Result) (children, waits string, err erro
 			return "", "", fmt.Errorf("printing a child of %s: %w", r, err)
 		}
 		begins := c.Doc.Place()
-		fmt.Fprintf(&all, "---\n# %s: %s:%d%s\n%s", r, begins.File, begins.Line, patched(c.Policy), text)
+		fmt.Fprintf(&all, "---\n# %s: %s:%d%s\n%s", r, begins.File, begins.Line, patchNote(c.Policy), text)
 	}
 	return all.String(), waiting.String(), nil
 }
 
-// patched says of a document that it is a patch.
-func patched(p render.Policy) string {
+// patchNote returns what the comment of a document adds if the document is a patch, or "".
+func patchNote(p render.Policy) string {
 	switch {
 	case p.Subresource != "":
 		return " (patch of " + p.Subresource + ")"

@@ -52,10 +52,10 @@ func (c *Catalog) Resources(objects []*Object) (found []*Resource, rest []*Objec
 		}
 		if k == nil {
 			rest = append(rest, o)
-			errs = append(errs, c.misspelt(o, gvk.GroupKind()))
+			errs = append(errs, c.checkSpelling(o, gvk.GroupKind()))
 			continue
 		}
-		r, err := admit(k, o, gvk.Version)
+		r, err := admitResource(k, o, gvk.Version)
 		errs = append(errs, err)
 		if err == nil {
 			found = append(found, r)
@@ -67,8 +67,8 @@ func (c *Catalog) Resources(objects []*Object) (found []*Resource, rest []*Objec
 // standInUID stands for the uid that a cluster would draw.
 const standInUID = "00000000-0000-4000-8000-000000000000"
 
-// admit is what the API server does when a resource is created.
-func admit(k *kind.Kind, o *Object, written string) (*Resource, error) {
+// admitResource does what the API server does when a resource is created.
+func admitResource(k *kind.Kind, o *Object, written string) (*Resource, error) {
 	version, err := k.CRD.Version(written)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Place("apiVersion"), err)
@@ -87,7 +87,7 @@ func admit(k *kind.Kind, o *Object, written string) (*Resource, error) {
 	}
 	var errs []error
 	for _, path := range apiserver.FindUnknown(version, u.Object) {
-		errs = append(errs, fmt.Errorf("%s: %s: unknown field%s", o.Place(path), path, meant(version, path)))
+		errs = append(errs, fmt.Errorf("%s: %s: unknown field%s", o.Place(path), path, suggestField(version, path)))
 	}
 	apiserver.Default(version, u.Object)
 	for _, wrong := range apiserver.Validate(version, u.Object) {
@@ -96,11 +96,11 @@ func admit(k *kind.Kind, o *Object, written string) (*Resource, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return &Resource{Kind: k, Object: u, Source: o}, convert(k, o, u, version)
+	return &Resource{Kind: k, Object: u, Source: o}, convertResource(k, o, u, version)
 }
 
-// convert shows the resource in the version that the templates see.
-func convert(k *kind.Kind, o *Object, u *unstructured.Unstructured, written *schema.Version) error {
+// convertResource turns the resource into the version that the templates see.
+func convertResource(k *kind.Kind, o *Object, u *unstructured.Unstructured, written *schema.Version) error {
 	if written.Name == k.Version.Name {
 		return nil
 	}
@@ -114,8 +114,9 @@ func convert(k *kind.Kind, o *Object, u *unstructured.Unstructured, written *sch
 	return nil
 }
 
-// meant says which field a misspelt one means, where one is near.
-func meant(version *schema.Version, path string) string {
+// suggestField returns which field a misspelt one means, as the end of an error, or "" if none is
+// near.
+func suggestField(version *schema.Version, path string) string {
 	cut := strings.LastIndex(path, ".")
 	parent, name := path[:max(cut, 0)], path[cut+1:]
 	t := schema.Root(version)

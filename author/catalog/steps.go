@@ -24,10 +24,9 @@ type remains struct {
 	status  any
 }
 
-// before lets a step begin with what the step before left. A cluster file of the
-// step's own says what is in the cluster besides the children, and its fields of
-// children win.
-func (r *remains) before(one *Case, resource *Resource, cluster *Cluster) error {
+// beginStep lets a step begin with what the step before it left. A cluster file of the step's own
+// lists what is in the cluster besides the children. Where it has a child too, its fields win.
+func (r *remains) beginStep(one *Case, resource *Resource, cluster *Cluster) error {
 	if r.resource.String() != resource.String() {
 		return fmt.Errorf("%s: it holds %s, and the step before %s: a case is about one resource", one.Path(fileResource), resource, r.resource)
 	}
@@ -38,30 +37,30 @@ func (r *remains) before(one *Case, resource *Resource, cluster *Cluster) error 
 	}
 	cluster.applied = r.applied
 	if !one.has(fileCluster) {
-		cluster.objects = copies(r.objects)
+		cluster.objects = copyObjects(r.objects)
 		return nil
 	}
-	for _, child := range copies(r.objects) {
-		if r.applied[identity(child)] == nil {
+	for _, child := range copyObjects(r.objects) {
+		if r.applied[identityOf(child)] == nil {
 			continue
 		}
-		i := slices.IndexFunc(cluster.objects, func(u *unstructured.Unstructured) bool { return identity(u) == identity(child) })
+		i := slices.IndexFunc(cluster.objects, func(u *unstructured.Unstructured) bool { return identityOf(u) == identityOf(child) })
 		if i < 0 {
 			cluster.objects = append(cluster.objects, child)
 			continue
 		}
 		delete(child.Object, "status")
-		overlay(child.Object, cluster.objects[i].Object)
+		overlayFields(child.Object, cluster.objects[i].Object)
 		cluster.objects[i] = child
 	}
 	slices.SortStableFunc(cluster.objects, newestFirst)
 	return nil
 }
 
-// after is what a step leaves: nothing changes if it does not render. Children that
-// are no longer rendered are gone, unless their file waits.
-func (r *remains) after(out *Outcome) (*remains, error) {
-	next := &remains{resource: out.Resource, objects: copies(out.World.cluster.objects), applied: map[string]map[string]any{}}
+// nextRemains returns what a step leaves for the next one. Nothing changes if the step does not
+// render. Children that are no longer rendered are removed, unless their file waits.
+func (r *remains) nextRemains(out *Outcome) (*remains, error) {
+	next := &remains{resource: out.Resource, objects: copyObjects(out.World.cluster.objects), applied: map[string]map[string]any{}}
 	if r != nil {
 		next.applied, next.status = maps.Clone(r.applied), r.status
 	}
@@ -71,7 +70,7 @@ func (r *remains) after(out *Outcome) (*remains, error) {
 	if out.Resource.Kind.HasStatus {
 		next.status = out.Traced.Status
 	}
-	next.prune(out)
+	next.pruneChildren(out)
 	for _, child := range out.Traced.Result.Children {
 		if child.Policy.Patch {
 			continue
@@ -80,52 +79,52 @@ func (r *remains) after(out *Outcome) (*remains, error) {
 		if err != nil {
 			return nil, err
 		}
-		next.apply(now)
+		next.applyObject(now)
 	}
 	slices.SortStableFunc(next.objects, newestFirst)
 	return next, nil
 }
 
-// prune takes away the children that are no longer rendered.
-func (r *remains) prune(out *Outcome) {
+// pruneChildren removes the children that are no longer rendered.
+func (r *remains) pruneChildren(out *Outcome) {
 	rendered := map[string]bool{}
 	for _, child := range out.Traced.Result.Children {
-		rendered[identity(child.Object)] = true
+		rendered[identityOf(child.Object)] = true
 	}
 	for _, file := range out.Resource.Kind.Files {
 		if slices.ContainsFunc(out.Traced.Result.Waiting, func(w render.Waiting) bool { return w.File == file }) {
 			continue
 		}
-		for _, made := range out.World.made(file) {
-			if id := identity(made); !rendered[id] {
+		for _, made := range out.World.listMade(file) {
+			if id := identityOf(made); !rendered[id] {
 				delete(r.applied, id)
-				r.objects = slices.DeleteFunc(r.objects, func(u *unstructured.Unstructured) bool { return identity(u) == id })
+				r.objects = slices.DeleteFunc(r.objects, func(u *unstructured.Unstructured) bool { return identityOf(u) == id })
 			}
 		}
 	}
 }
 
-// apply does to an object what the API server does when the operator applies it. A
-// status about another spec is no longer true.
-func (r *remains) apply(now *unstructured.Unstructured) {
-	id := identity(now)
-	i := slices.IndexFunc(r.objects, func(u *unstructured.Unstructured) bool { return identity(u) == id })
+// applyObject does to an object what the API server does when the operator applies it. A status
+// about another spec is no longer true.
+func (r *remains) applyObject(now *unstructured.Unstructured) {
+	id := identityOf(now)
+	i := slices.IndexFunc(r.objects, func(u *unstructured.Unstructured) bool { return identityOf(u) == id })
 	if i < 0 {
 		i = len(r.objects)
 		r.objects = append(r.objects, &unstructured.Unstructured{Object: map[string]any{}})
 	}
 	live := r.objects[i].Object
 	spec := runtime.DeepCopyJSONValue(live["spec"])
-	without(live, r.applied[id], now.Object)
-	overlay(live, now.Object)
+	removeFields(live, r.applied[id], now.Object)
+	overlayFields(live, now.Object)
 	if !reflect.DeepEqual(spec, live["spec"]) {
 		delete(live, "status")
 	}
 	r.applied[id] = runtime.DeepCopyJSON(now.Object)
 }
 
-// without takes the fields out of an object that were applied and no longer are.
-func without(live, before, now map[string]any) {
+// removeFields removes the fields from an object that were applied before and no longer are.
+func removeFields(live, before, now map[string]any) {
 	for key, old := range before {
 		next, there := now[key]
 		if !there {
@@ -136,25 +135,26 @@ func without(live, before, now map[string]any) {
 		b, two := old.(map[string]any)
 		c, three := next.(map[string]any)
 		if one && two && three {
-			without(a, b, c)
+			removeFields(a, b, c)
 		}
 	}
 }
 
-// overlay sets the fields of an object that another one has. Lists are replaced.
-func overlay(object, over map[string]any) {
+// overlayFields sets the fields of an object that another one has. Lists are replaced.
+func overlayFields(object, over map[string]any) {
 	for key, value := range over {
 		a, one := object[key].(map[string]any)
 		b, two := value.(map[string]any)
 		if one && two {
-			overlay(a, b)
+			overlayFields(a, b)
 			continue
 		}
 		object[key] = runtime.DeepCopyJSONValue(value)
 	}
 }
 
-func copies(all []*unstructured.Unstructured) []*unstructured.Unstructured {
+// copyObjects returns deep copies of objects.
+func copyObjects(all []*unstructured.Unstructured) []*unstructured.Unstructured {
 	next := make([]*unstructured.Unstructured, len(all))
 	for i, u := range all {
 		next[i] = u.DeepCopy()
@@ -162,8 +162,8 @@ func copies(all []*unstructured.Unstructured) []*unstructured.Unstructured {
 	return next
 }
 
-// identity is what makes an object the same in two steps.
-func identity(u *unstructured.Unstructured) string {
+// identityOf returns what makes an object the same in two steps.
+func identityOf(u *unstructured.Unstructured) string {
 	return strings.Join([]string{u.GroupVersionKind().GroupKind().String(), u.GetNamespace(), u.GetName()}, "/")
 }
 
@@ -175,7 +175,7 @@ func (c *Case) Own() (resource, cluster []*unstructured.Unstructured, err error)
 		if !c.has(file) {
 			continue
 		}
-		read, err := c.given(file)
+		read, err := c.readGiven(file)
 		if err != nil {
 			return nil, nil, err
 		}

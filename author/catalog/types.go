@@ -25,7 +25,7 @@ func (c *Catalog) Type(gvk apischema.GroupVersionKind) *schema.Type {
 // Version returns the version of crds/ or schemas/ that defines a kind; nil if
 // none does.
 func (c *Catalog) Version(gvk apischema.GroupVersionKind) *schema.Version {
-	crd := c.definition(gvk.GroupKind())
+	crd := c.findDefinition(gvk.GroupKind())
 	if crd == nil {
 		return nil
 	}
@@ -41,10 +41,10 @@ func (c *Catalog) Version(gvk apischema.GroupVersionKind) *schema.Version {
 // they only read fields that its CRD does not declare; else nil.
 func (c *Catalog) Understood(name string) *kind.Kind {
 	var only *kind.Undeclared
-	if !errors.As(c.Broken[name], &only) || only.Kind.CheckScopes(c.scopes) != nil {
+	if !errors.As(c.Broken[name], &only) || only.Kind.CheckScopes(c.scopeOf) != nil {
 		return nil
 	}
-	return only.Kind.At(kind.Site{Scopes: c.scopes})
+	return only.Kind.At(kind.Site{Scopes: c.scopeOf})
 }
 
 // Folder returns the folder of a kind as it was read; nil if it could not be.

@@ -50,14 +50,14 @@ func (w *World) HasAPI(apiVersion, kindName string) (bool, error) {
 // and do not say that they are another resource's, newest first.
 func (w *World) Children(file string) ([]any, error) {
 	var found []any
-	for _, u := range w.made(file) {
+	for _, u := range w.listMade(file) {
 		found = append(found, u.Object)
 	}
 	return found, nil
 }
 
-// made are the objects that a file of the resource's kind made.
-func (w *World) made(file string) []*unstructured.Unstructured {
+// listMade returns the objects that a file of the resource's kind made.
+func (w *World) listMade(file string) []*unstructured.Unstructured {
 	var found []*unstructured.Unstructured
 	for _, u := range w.cluster.objects {
 		marks := u.GetAnnotations()
@@ -78,21 +78,21 @@ func (w *World) Await(file string, documents []*template.Document) (child any, w
 	if err != nil {
 		return nil, "it cannot be rendered", nil // the file's own error says why
 	}
-	made := w.made(file)
-	waits, err = render.Awaits(rendered, func(c render.Child) (string, error) { return w.unready(made, c) })
+	made := w.listMade(file)
+	waits, err = render.Awaits(rendered, func(c render.Child) (string, error) { return w.unreadyReason(made, c) })
 	if waits != "" || err != nil || len(made) == 0 {
 		return nil, waits, err
 	}
 	return made[0].Object, "", nil
 }
 
-// unready returns why a rendered child is still waited for; "" if it is not.
-func (w *World) unready(made []*unstructured.Unstructured, c render.Child) (string, error) {
-	i := slices.IndexFunc(made, func(u *unstructured.Unstructured) bool { return identity(u) == identity(c.Object) })
+// unreadyReason returns why a rendered child is still waited for, or "" if it is not.
+func (w *World) unreadyReason(made []*unstructured.Unstructured, c render.Child) (string, error) {
+	i := slices.IndexFunc(made, func(u *unstructured.Unstructured) bool { return identityOf(u) == identityOf(c.Object) })
 	if i < 0 {
 		return render.NotThere, nil
 	}
-	if before := w.cluster.applied[identity(c.Object)]; before != nil {
+	if before := w.cluster.applied[identityOf(c.Object)]; before != nil {
 		now, err := w.asApplied(c)
 		if err != nil || !reflect.DeepEqual(before, now.Object) {
 			return render.NotApplied, err
@@ -133,14 +133,14 @@ func (w *World) asApplied(c render.Child) (*unstructured.Unstructured, error) {
 	marks[api.AnnotationFile], marks[api.AnnotationOwner] = c.File, w.owner.String()
 	now.SetAnnotations(marks)
 	if now.GroupVersionKind() == secretKind {
-		return now, encode(&Object{Object: now.Object}, now)
+		return now, encodeSecret(&Object{Object: now.Object}, now)
 	}
 	return now, nil
 }
 
 // Lookup returns one object of the cluster, or nil.
 func (w *World) Lookup(what template.Object) (any, error) {
-	found, err := w.find(what, labels.Everything())
+	found, err := w.findObjects(what, labels.Everything())
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -149,12 +149,12 @@ func (w *World) Lookup(what template.Object) (any, error) {
 
 // Select returns the objects that match, by namespace and name.
 func (w *World) Select(what template.Object, selector labels.Selector) ([]any, error) {
-	return w.find(what, selector)
+	return w.findObjects(what, selector)
 }
 
-// find returns the objects that are meant, as far as the kind may read them.
-// What nothing is known of cannot be answered, and so the file waits.
-func (w *World) find(what template.Object, selector labels.Selector) ([]any, error) {
+// findObjects returns the objects that are meant, as far as the kind may read them. If the cluster
+// is not known to have the kind, there is no answer, and so the file waits.
+func (w *World) findObjects(what template.Object, selector labels.Selector) ([]any, error) {
 	gvk := apischema.FromAPIVersionAndKind(what.APIVersion, what.Kind)
 	clusterScoped := w.kind.ClusterScoped(gvk) || w.cluster.wide[gvk.GroupKind()]
 	if !clusterScoped {
@@ -194,7 +194,7 @@ func (w *World) Config(key string) (any, error) { return w.kind.Config[key], nil
 // Stable returns data.<key> of the newest Secret that a file made; without one
 // a stand-in of that length that is the same on every run.
 func (w *World) Stable(file, key string, length int) (string, error) {
-	for _, u := range w.made(file) {
+	for _, u := range w.listMade(file) {
 		if u.GroupVersionKind() != secretKind {
 			continue
 		}
