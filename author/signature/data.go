@@ -13,65 +13,68 @@ var (
 
 // dataSignatures are those of functions of numbers, lists, maps and any value.
 var dataSignatures = map[string]Signature{
-	"add": gives(Int, count), "mul": gives(Int, count), "max": gives(Int, count), "min": gives(Int, count),
-	"add1": gives(Int, count), "sub": gives(Int, count, count),
-	"div": gives(Int, count, count), "mod": gives(Int, count, count),
-	"addf": gives(Float, amount), "subf": gives(Float, amount), "mulf": gives(Float, amount),
-	"divf": gives(Float, amount), "maxf": gives(Float, amount), "minf": gives(Float, amount),
-	"add1f": gives(Float, amount),
-	"ceil":  gives(Number, amount), "floor": gives(Number, amount),
-	"round": gives(Number, amount, amount, amount),
-	"int":   gives(Int, numeral), "float64": gives(Float, numeral),
-	"atoi": gives(Int, text), "toDecimal": gives(Int, Param{Fits: String | Int}),
-	"until":     each(gives(List, position), Int),
-	"untilStep": each(gives(List, position, position, position), Int),
-	"seq":       gives(String, position),
+	"add": newSignature(Int, count), "mul": newSignature(Int, count), "max": newSignature(Int, count), "min": newSignature(Int, count),
+	"add1": newSignature(Int, count), "sub": newSignature(Int, count, count),
+	"div": newSignature(Int, count, count), "mod": newSignature(Int, count, count),
+	"addf": newSignature(Float, amount), "subf": newSignature(Float, amount), "mulf": newSignature(Float, amount),
+	"divf": newSignature(Float, amount), "maxf": newSignature(Float, amount), "minf": newSignature(Float, amount),
+	"add1f": newSignature(Float, amount),
+	"ceil":  newSignature(Number, amount), "floor": newSignature(Number, amount),
+	"round": newSignature(Number, amount, amount, amount),
+	"int":   newSignature(Int, numeral), "float64": newSignature(Float, numeral),
+	"atoi": newSignature(Int, text), "toDecimal": newSignature(Int, Param{Fits: String | Int}),
+	"until":     setEach(newSignature(List, position), Int),
+	"untilStep": setEach(newSignature(List, position, position, position), Int),
+	"seq":       newSignature(String, position),
 
-	"list":   holding(gives(List, anything), 0),
-	"append": holding(keeping(gives(List, items, anything), 0), 1), "prepend": holding(keeping(gives(List, items, anything), 0), 1),
-	"concat":  keeping(gives(List, items), 0),
-	"chunk":   each(gives(List, position, items), List),
-	"reverse": keeping(gives(List, items), 0), "uniq": keeping(gives(List, items), 0),
-	"compact": keeping(gives(List, items), 0), "rest": keeping(gives(List, items), 0),
-	"initial": keeping(gives(List, items), 0), "without": keeping(gives(List, items, anything), 0),
+	"list":    holdArgs(newSignature(List, anything), 0),
+	"append":  holdArgs(keepItems(newSignature(List, items, anything), 0), 1),
+	"prepend": holdArgs(keepItems(newSignature(List, items, anything), 0), 1),
+	"concat":  keepItems(newSignature(List, items), 0),
+	"chunk":   setEach(newSignature(List, position, items), List),
+	"reverse": keepItems(newSignature(List, items), 0), "uniq": keepItems(newSignature(List, items), 0),
+	"compact": keepItems(newSignature(List, items), 0), "rest": keepItems(newSignature(List, items), 0),
+	"initial": keepItems(newSignature(List, items), 0), "without": keepItems(newSignature(List, items, anything), 0),
 	"first": itemOf(items), "last": itemOf(items),
-	"slice": nilWith(keeping(gives(List|String|Nil, Param{Fits: List | String | Nil}, position), 0), 0),
-	"has":   gives(Bool, anything, items),
+	"slice": nilWith(keepItems(newSignature(List|String|Nil, Param{Fits: List | String | Nil}, position), 0), 0),
+	"has":   newSignature(Bool, anything, items),
 
-	"dict":   pairs(),
-	"set":    holding(keeping(gives(Map, entries, text, anything), 0), 2),
-	"unset":  keeping(gives(Map, entries, text), 0),
-	"pick":   keeping(gives(Map, entries, text), 0),
-	"omit":   keeping(gives(Map, entries, text), 0),
-	"keys":   each(gives(List, entries), String),
-	"values": keeping(gives(List, entries), 0), "pluck": keeping(gives(List, text, entries), 1),
-	"merge": keeping(gives(Map, entries, entries), 0, 1), "mergeOverwrite": keeping(gives(Map, entries, entries), 0, 1),
-	"get": gives(Any, entries, text), "hasKey": gives(Bool, entries, text),
-	"index": gives(Any, Param{Fits: List | Map | Nil, Suspect: Scalar}, step),
+	"dict":   dictSignature(),
+	"set":    holdArgs(keepItems(newSignature(Map, entries, text, anything), 0), 2),
+	"unset":  keepItems(newSignature(Map, entries, text), 0),
+	"pick":   keepItems(newSignature(Map, entries, text), 0),
+	"omit":   keepItems(newSignature(Map, entries, text), 0),
+	"keys":   setEach(newSignature(List, entries), String),
+	"values": keepItems(newSignature(List, entries), 0), "pluck": keepItems(newSignature(List, text, entries), 1),
+	"merge": keepItems(newSignature(Map, entries, entries), 0, 1), "mergeOverwrite": keepItems(newSignature(Map, entries, entries), 0, 1),
+	"get": newSignature(Any, entries, text), "hasKey": newSignature(Bool, entries, text),
+	"index": newSignature(Any, Param{Fits: List | Map | Nil, Suspect: Scalar}, step),
 	"dig":   {Params: []Param{text}, Tail: []Param{anything, entries}, Result: Result{Kinds: Any}},
-	"len":   gives(Int, Param{Fits: Nil | String | List | Map}),
+	"len":   newSignature(Int, Param{Fits: Nil | String | List | Map}),
 
-	"eq": alike(operand, operand), "ne": alike(operand, operand),
-	"lt": alike(ordinal, ordinal), "le": alike(ordinal, ordinal),
-	"gt": alike(ordinal, ordinal), "ge": alike(ordinal, ordinal),
-	"deepEqual": gives(Bool, anything, anything),
-	"not":       gives(Bool, anything), "empty": gives(Bool, anything),
-	"all": gives(Bool, anything), "any": gives(Bool, anything),
+	"eq": newComparison(operand, operand), "ne": newComparison(operand, operand),
+	"lt": newComparison(ordinal, ordinal), "le": newComparison(ordinal, ordinal),
+	"gt": newComparison(ordinal, ordinal), "ge": newComparison(ordinal, ordinal),
+	"deepEqual": newSignature(Bool, anything, anything),
+	"not":       newSignature(Bool, anything), "empty": newSignature(Bool, anything),
+	"all": newSignature(Bool, anything), "any": newSignature(Bool, anything),
 	"ifNil":    oneOf(Signature{Params: []Param{anything, anything}}, 0, 1),
-	"coalesce": oneOf(gives(Any, anything), 0),
+	"coalesce": oneOf(newSignature(Any, anything), 0),
 	"ternary":  oneOf(Signature{Params: []Param{anything, anything, truthy}}, 0, 1),
-	"deepCopy": oneOf(gives(Any, anything), 0),
+	"deepCopy": oneOf(newSignature(Any, anything), 0),
 
-	"typeOf": gives(String, anything), "kindOf": gives(String, anything),
-	"typeIs": gives(Bool, text, anything), "kindIs": gives(Bool, text, anything),
+	"typeOf": newSignature(String, anything), "kindOf": newSignature(String, anything),
+	"typeIs": newSignature(Bool, text, anything), "kindIs": newSignature(Bool, text, anything),
 }
 
-func keeping(s Signature, params ...int) Signature {
+// keepItems adds to a signature that the result keeps the items of these parameters.
+func keepItems(s Signature, params ...int) Signature {
 	s.Result.Keeps = params
 	return s
 }
 
-func holding(s Signature, params ...int) Signature {
+// holdArgs adds to a signature that the result holds the arguments of these parameters.
+func holdArgs(s Signature, params ...int) Signature {
 	s.Result.Holds = params
 	return s
 }
@@ -87,20 +90,21 @@ func oneOf(s Signature, params ...int) Signature {
 }
 
 func itemOf(list Param) Signature {
-	s := gives(Any, list)
+	s := newSignature(Any, list)
 	s.Result.Item = []int{0}
 	return s
 }
 
-func alike(params ...Param) Signature {
-	s := gives(Bool, params...)
+// newComparison returns the signature of a function that compares arguments of one kind.
+func newComparison(params ...Param) Signature {
+	s := newSignature(Bool, params...)
 	s.Alike = true
 	return s
 }
 
-// pairs is dict: keys and values in turn.
-func pairs() Signature {
-	s := holding(gives(Map, text, anything), 1)
+// dictSignature returns the signature of dict, which takes keys and values in turn.
+func dictSignature() Signature {
+	s := holdArgs(newSignature(Map, text, anything), 1)
 	s.Repeat = 0
 	return s
 }

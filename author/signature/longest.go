@@ -11,7 +11,8 @@ import (
 // The functions here bound the characters of the text that a function gives;
 // -1 is unbounded.
 
-func most(n int) func([]Arg) int { return func([]Arg) int { return n } }
+// boundBy returns a bound of n characters, whatever the arguments.
+func boundBy(n int) func([]Arg) int { return func([]Arg) int { return n } }
 
 // asLong is at most as long as the i-th argument.
 func asLong(i int) func([]Arg) int {
@@ -78,8 +79,8 @@ func upTo(length, of int) func([]Arg) int {
 	}
 }
 
-// longer is as long as the longer of two arguments.
-func longer(i, k int) func([]Arg) int {
+// boundLonger returns a bound by the longer of two arguments.
+func boundLonger(i, k int) func([]Arg) int {
 	return func(args []Arg) int {
 		a, b := longestOf(args, i), longestOf(args, k)
 		if a < 0 || b < 0 {
@@ -89,8 +90,8 @@ func longer(i, k int) func([]Arg) int {
 	}
 }
 
-// joined is all arguments, with so many characters between them.
-func joined(between int) func([]Arg) int {
+// boundJoin returns a bound by all arguments, with so many characters between them.
+func boundJoin(between int) func([]Arg) int {
 	return func(args []Arg) int {
 		sum := between * max(0, len(args)-1)
 		for i := range args {
@@ -104,16 +105,17 @@ func joined(between int) func([]Arg) int {
 	}
 }
 
-// named is a name of an object: all arguments, joined by a dash, cut to what
-// such a name may have.
-func named(args []Arg) int {
-	if sum := joined(1)(args); sum >= 0 {
+// boundName bounds the name of an object: all arguments, joined by a dash and cut to the length of
+// a name.
+func boundName(args []Arg) int {
+	if sum := boundJoin(1)(args); sum >= 0 {
 		return min(sum, funcs.MaxName)
 	}
 	return funcs.MaxName
 }
 
-func repeated(args []Arg) int {
+// boundRepeat bounds the result of repeat.
+func boundRepeat(args []Arg) int {
 	n, each := knownCount(args, 0), longestOf(args, 1)
 	if n < 0 || each < 0 {
 		return -1
@@ -124,8 +126,9 @@ func repeated(args []Arg) int {
 	return n * each
 }
 
-// replaced does not grow where what is put in is no longer.
-func replaced(args []Arg) int {
+// boundReplace bounds the result of replace. The text does not grow where what is put in is no
+// longer.
+func boundReplace(args []Arg) int {
 	if len(args) < 3 || !args[0].Known {
 		return -1
 	}
@@ -151,8 +154,8 @@ func encodedIn(out, in int) func([]Arg) int {
 // longestInt is -9223372036854775808.
 const longestInt = 20
 
-// formatted is printf, where the format is known and has no flags or widths.
-func formatted(args []Arg) int {
+// boundFormat bounds the result of printf, where the format is known and has no flags or widths.
+func boundFormat(args []Arg) int {
 	if len(args) == 0 || !args[0].Known {
 		return -1
 	}

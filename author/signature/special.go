@@ -4,36 +4,37 @@ package signature
 // ones that need the execution, and some that keep printable values what they
 // are, and so take more than their namesakes here.
 var specialSignatures = map[string]Signature{
-	"and": extra(1, -1, true, oneOf(gives(Any, anything), 0)),
-	"or":  extra(1, -1, true, oneOf(gives(Any, anything), 0)),
+	"and": specialSignature(1, -1, true, oneOf(newSignature(Any, anything), 0)),
+	"or":  specialSignature(1, -1, true, oneOf(newSignature(Any, anything), 0)),
 
-	"default":    extra(2, 2, true, oneOf(gives(Any, anything, anything), 0, 1)),
-	"required":   extra(2, 2, true, Signature{Params: []Param{message, anything}, Result: Result{Kinds: Present, Is: []int{1}}}),
-	"fail":       extra(1, 1, true, gives(0, message)),
-	"wait":       extra(1, 1, true, gives(0, message)),
-	"quote":      extra(0, -1, true, nilWith(within(joined(1), marked), 0)),
-	"squote":     extra(0, -1, true, nilWith(within(joined(1), marked), 0)),
-	"trim":       extra(1, 1, true, within(asLong(0), text)),
-	"trimSuffix": extra(2, 2, true, within(asLong(1), text, text)),
-	"indent":     extra(2, 2, true, nilWith(within(nil, Param{Fits: Int}, marked), 1)),
-	"nindent":    extra(2, 2, true, nilWith(within(nil, Param{Fits: Int}, marked), 1)),
+	"default":    specialSignature(2, 2, true, oneOf(newSignature(Any, anything, anything), 0, 1)),
+	"required":   specialSignature(2, 2, true, Signature{Params: []Param{message, anything}, Result: Result{Kinds: Present, Is: []int{1}}}),
+	"fail":       specialSignature(1, 1, true, newSignature(0, message)),
+	"wait":       specialSignature(1, 1, true, newSignature(0, message)),
+	"quote":      specialSignature(0, -1, true, nilWith(textSignature(boundJoin(1), marked), 0)),
+	"squote":     specialSignature(0, -1, true, nilWith(textSignature(boundJoin(1), marked), 0)),
+	"trim":       specialSignature(1, 1, true, textSignature(asLong(0), text)),
+	"trimSuffix": specialSignature(2, 2, true, textSignature(asLong(1), text, text)),
+	"indent":     specialSignature(2, 2, true, nilWith(textSignature(nil, Param{Fits: Int}, marked), 1)),
+	"nindent":    specialSignature(2, 2, true, nilWith(textSignature(nil, Param{Fits: Int}, marked), 1)),
 
-	"toYaml": encoder(), "toYamlPretty": encoder(), "toJson": encoder(),
-	"mustToJson": encoder(), "toRawJson": encoder(), "toPrettyJson": encoder(),
-	"fromYaml": decoder(Any), "fromJson": decoder(Any), "mustFromJson": decoder(Any),
-	"fromYamlArray": decoder(List), "fromJsonArray": decoder(List),
+	"toYaml": encoderSignature(), "toYamlPretty": encoderSignature(), "toJson": encoderSignature(),
+	"mustToJson": encoderSignature(), "toRawJson": encoderSignature(), "toPrettyJson": encoderSignature(),
+	"fromYaml": decoderSignature(Any), "fromJson": decoderSignature(Any), "mustFromJson": decoderSignature(Any),
+	"fromYamlArray": decoderSignature(List), "fromJsonArray": decoderSignature(List),
 
-	"include":  extra(2, 2, false, gives(String, text, anything)),
-	"hasAPI":   extra(2, 2, false, gives(Bool, text, text)),
-	"lookup":   extra(4, 4, false, gives(Map|Nil, text, text, Param{Fits: String | Nil}, text)),
-	"select":   extra(3, 4, false, each(gives(List, text, text, Param{Fits: Map}, Param{Fits: String | Nil}), Map)),
-	"child":    extra(1, 1, false, gives(Map|Nil, text)),
-	"children": extra(1, 1, false, each(gives(List, text), Map)),
-	"await":    extra(1, 1, false, gives(Map, text)),
-	"rendered": extra(1, 1, false, gives(Any, text)),
-	"config":   extra(1, 1, false, gives(Any, text)),
-	"file":     extra(1, 1, false, gives(String, text)),
-	"stable":   extra(3, 3, false, within(func(args []Arg) int { return knownCount(args, 2) }, text, text, Param{Fits: Int})),
+	"include":  specialSignature(2, 2, false, newSignature(String, text, anything)),
+	"hasAPI":   specialSignature(2, 2, false, newSignature(Bool, text, text)),
+	"lookup":   specialSignature(4, 4, false, newSignature(Map|Nil, text, text, Param{Fits: String | Nil}, text)),
+	"select":   specialSignature(3, 4, false, setEach(newSignature(List, text, text, Param{Fits: Map}, Param{Fits: String | Nil}), Map)),
+	"child":    specialSignature(1, 1, false, newSignature(Map|Nil, text)),
+	"children": specialSignature(1, 1, false, setEach(newSignature(List, text), Map)),
+	"await":    specialSignature(1, 1, false, newSignature(Map, text)),
+	"rendered": specialSignature(1, 1, false, newSignature(Any, text)),
+	"config":   specialSignature(1, 1, false, newSignature(Any, text)),
+	"file":     specialSignature(1, 1, false, newSignature(String, text)),
+	"stable": specialSignature(3, 3, false,
+		textSignature(func(args []Arg) int { return knownCount(args, 2) }, text, text, Param{Fits: Int})),
 }
 
 var (
@@ -41,7 +42,9 @@ var (
 	message = Param{Fits: Scalar, Suspect: Nil | List | Map}
 )
 
-func extra(least, most int, pure bool, s Signature) Signature {
+// specialSignature adds to a signature how many arguments there are, and whether they alone decide
+// the result.
+func specialSignature(least, most int, pure bool, s Signature) Signature {
 	s.Min, s.Max, s.Pure = least, most, pure
 	if s.Result.NilWith != nil {
 		s.Result.Kinds |= Nil
@@ -49,6 +52,12 @@ func extra(least, most int, pure bool, s Signature) Signature {
 	return s
 }
 
-func encoder() Signature { return extra(1, 1, true, gives(String, anything)) }
+// encoderSignature returns the signature of a function that encodes a value.
+func encoderSignature() Signature {
+	return specialSignature(1, 1, true, newSignature(String, anything))
+}
 
-func decoder(result Kinds) Signature { return extra(1, 1, true, gives(result, text)) }
+// decoderSignature returns the signature of a function that decodes a text.
+func decoderSignature(result Kinds) Signature {
+	return specialSignature(1, 1, true, newSignature(result, text))
+}

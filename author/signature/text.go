@@ -16,70 +16,70 @@ var (
 	lines    = Param{Fits: List | Nil, Suspect: Scalar} // a lone value stands for a list of it
 )
 
-// gives is a signature of which only the kinds of the result are known.
-func gives(result Kinds, params ...Param) Signature {
+// newSignature returns a signature of which only the kinds of the result are known.
+func newSignature(result Kinds, params ...Param) Signature {
 	return Signature{Params: params, Repeat: max(0, len(params)-1), Result: Result{Kinds: result}}
 }
 
-// within is a function of texts that gives a text; longest bounds it.
-func within(longest func([]Arg) int, params ...Param) Signature {
-	s := gives(String, params...)
+// textSignature returns the signature of a function that gives a text, whose length longest bounds.
+func textSignature(longest func([]Arg) int, params ...Param) Signature {
+	s := newSignature(String, params...)
 	s.Longest = longest
 	return s
 }
 
 var textSignatures = map[string]Signature{
-	"upper": within(asLong(0), text), "lower": within(asLong(0), text),
-	"title": within(asLong(0), text), "untitle": within(asLong(0), text),
-	"swapcase": within(asLong(0), text), "nospace": within(asLong(0), text),
-	"snakecase": gives(String, text), "camelcase": gives(String, text), "kebabcase": gives(String, text),
-	"trimall": within(asLong(1), text, text), "trimAll": within(asLong(1), text, text),
-	"trimPrefix": within(asLong(1), text, text),
-	"abbrev":     within(asLong(1), position, text), "abbrevboth": within(asLong(2), position, position, text),
-	"initials": within(asLong(0), text),
-	"plural":   within(longer(0, 1), text, text, position),
-	"repeat":   within(repeated, position, text),
-	"replace":  within(replaced, text, text, text),
-	"wrap":     gives(String, position, text), "wrapWith": gives(String, position, text, text),
-	"trunc": within(upTo(0, 1), position, text), "substr": within(asLong(2), position, position, text),
-	"contains": gives(Bool, text, text), "hasPrefix": gives(Bool, text, text), "hasSuffix": gives(Bool, text, text),
+	"upper": textSignature(asLong(0), text), "lower": textSignature(asLong(0), text),
+	"title": textSignature(asLong(0), text), "untitle": textSignature(asLong(0), text),
+	"swapcase": textSignature(asLong(0), text), "nospace": textSignature(asLong(0), text),
+	"snakecase": newSignature(String, text), "camelcase": newSignature(String, text), "kebabcase": newSignature(String, text),
+	"trimall": textSignature(asLong(1), text, text), "trimAll": textSignature(asLong(1), text, text),
+	"trimPrefix": textSignature(asLong(1), text, text),
+	"abbrev":     textSignature(asLong(1), position, text), "abbrevboth": textSignature(asLong(2), position, position, text),
+	"initials": textSignature(asLong(0), text),
+	"plural":   textSignature(boundLonger(0, 1), text, text, position),
+	"repeat":   textSignature(boundRepeat, position, text),
+	"replace":  textSignature(boundReplace, text, text, text),
+	"wrap":     newSignature(String, position, text), "wrapWith": newSignature(String, position, text, text),
+	"trunc": textSignature(upTo(0, 1), position, text), "substr": textSignature(asLong(2), position, position, text),
+	"contains": newSignature(Bool, text, text), "hasPrefix": newSignature(Bool, text, text), "hasSuffix": newSignature(Bool, text, text),
 
-	"print": within(joined(1), texts), "println": gives(String, texts), "cat": within(joined(1), texts),
-	"printf":   within(formatted, text, texts),
-	"toString": within(asLong(0), texts), "urlquery": gives(String, texts),
+	"print": textSignature(boundJoin(1), texts), "println": newSignature(String, texts), "cat": textSignature(boundJoin(1), texts),
+	"printf":   textSignature(boundFormat, text, texts),
+	"toString": textSignature(asLong(0), texts), "urlquery": newSignature(String, texts),
 
-	"split": each(gives(Map, text, text), String), "splitn": each(gives(Map, text, position, text), String),
-	"splitList": each(gives(List, text, text), String),
-	"join":      gives(String, text, lines),
-	"sortAlpha": each(gives(List, lines), String),
-	"toStrings": each(gives(List, Param{Fits: List | Nil | Scalar}), String),
+	"split": setEach(newSignature(Map, text, text), String), "splitn": setEach(newSignature(Map, text, position, text), String),
+	"splitList": setEach(newSignature(List, text, text), String),
+	"join":      newSignature(String, text, lines),
+	"sortAlpha": setEach(newSignature(List, lines), String),
+	"toStrings": setEach(newSignature(List, Param{Fits: List | Nil | Scalar}), String),
 
-	"regexMatch": gives(Bool, text, text), "regexFind": within(asLong(1), text, text),
-	"regexFindAll":           each(gives(List, text, text, position), String),
-	"regexSplit":             each(gives(List, text, text, position), String),
-	"regexReplaceAll":        gives(String, text, text, text),
-	"regexReplaceAllLiteral": gives(String, text, text, text),
-	"regexQuoteMeta":         gives(String, text),
+	"regexMatch": newSignature(Bool, text, text), "regexFind": textSignature(asLong(1), text, text),
+	"regexFindAll":           setEach(newSignature(List, text, text, position), String),
+	"regexSplit":             setEach(newSignature(List, text, text, position), String),
+	"regexReplaceAll":        newSignature(String, text, text, text),
+	"regexReplaceAllLiteral": newSignature(String, text, text, text),
+	"regexQuoteMeta":         newSignature(String, text),
 
-	"b64enc": within(encodedIn(4, 3), text), "b64dec": within(asLong(0), text),
-	"b32enc": within(encodedIn(8, 5), text), "b32dec": within(asLong(0), text),
-	"sha1sum": within(most(40), text), "sha256sum": within(most(64), text),
-	"sha512sum": within(most(128), text), "adler32sum": within(most(10), text),
+	"b64enc": textSignature(encodedIn(4, 3), text), "b64dec": textSignature(asLong(0), text),
+	"b32enc": textSignature(encodedIn(8, 5), text), "b32dec": textSignature(asLong(0), text),
+	"sha1sum": textSignature(boundBy(40), text), "sha256sum": textSignature(boundBy(64), text),
+	"sha512sum": textSignature(boundBy(128), text), "adler32sum": textSignature(boundBy(10), text),
 
-	"base": gives(String, text), "dir": gives(String, text), "clean": gives(String, text),
-	"ext": within(asLong(0), text), "isAbs": gives(Bool, text),
-	"urlParse": each(gives(Map, text), String), "urlJoin": gives(String, entries),
-	"semver": each(gives(Map, text), String|Int), "semverCompare": gives(Bool, text, text),
-	"duration":      gives(String, count),
-	"durationRound": gives(String, Param{Fits: Int | String}),
-	"childName":     within(named, text, text),
+	"base": newSignature(String, text), "dir": newSignature(String, text), "clean": newSignature(String, text),
+	"ext": textSignature(asLong(0), text), "isAbs": newSignature(Bool, text),
+	"urlParse": setEach(newSignature(Map, text), String), "urlJoin": newSignature(String, entries),
+	"semver": setEach(newSignature(Map, text), String|Int), "semverCompare": newSignature(Bool, text, text),
+	"duration":      newSignature(String, count),
+	"durationRound": newSignature(String, Param{Fits: Int | String}),
+	"childName":     textSignature(boundName, text, text),
 
-	"mustToYaml": gives(String, anything), "mustToPrettyJson": gives(String, anything),
-	"mustToRawJson": gives(String, anything),
+	"mustToYaml": newSignature(String, anything), "mustToPrettyJson": newSignature(String, anything),
+	"mustToRawJson": newSignature(String, anything),
 }
 
-// each adds what the items or entries of the result are.
-func each(s Signature, kinds Kinds) Signature {
+// setEach adds to a signature what the items or entries of the result are.
+func setEach(s Signature, kinds Kinds) Signature {
 	s.Result.Each = kinds
 	return s
 }
