@@ -280,7 +280,7 @@ func TestImage(t *testing.T) {
 	if len(layers) != 1 {
 		t.Errorf("the layers differ: %v", layers)
 	}
-	archive, err := hosting(t).archive()
+	archive, err := hosting(t).makeArchive()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -459,18 +459,18 @@ R4xaXWR1SnZaIU62Bcw5nxmU/lavKRp11xreEJxq8R/pG9jl09NXovL/8Q==
 		return []byte(`{"critical":{"identity":{"docker-reference":"registry.example.com/team/kinds"},"image":{"docker-manifest-digest":"sha256:` +
 			image + `"},"type":"` + what + `"},"optional":{"team":"a"}}`)
 	}
-	if err := check(key, payload(signatureOfImages, signed), signature, digest(signed)); err != nil {
+	if err := checkSignature(key, payload(signatureOfImages, signed), signature, digest(signed)); err != nil {
 		t.Error(err)
 	}
-	if err := check(key, payload("atomic container signature", signed), signature, digest(signed)); !errors.Is(err, errOtherKey) {
+	if err := checkSignature(key, payload("atomic container signature", signed), signature, digest(signed)); !errors.Is(err, errOtherKey) {
 		t.Errorf("the error of another payload is %v", err)
 	}
 	mine := newKey(t)
 	atomic := payload("atomic container signature", signed)
-	if signature, err = sign(mine, atomic); err != nil {
+	if signature, err = signPayload(mine, atomic); err != nil {
 		t.Fatal(err)
 	}
-	if err := check(&mine.PublicKey, atomic, signature, digest(signed)); !says(err, "and not of an image") {
+	if err := checkSignature(&mine.PublicKey, atomic, signature, digest(signed)); !says(err, "and not of an image") {
 		t.Errorf("the error of a signature of something else is %v", err)
 	}
 }
@@ -571,12 +571,12 @@ func TestHostile(t *testing.T) {
 		{"it has more than 67108864 bytes", []tar.Header{{Name: "crds/a.yaml", Size: MaxSize / 2}, {Name: "crds/b.yaml", Size: MaxSize}}},
 		{"more than 10000 files", many},
 	} {
-		if _, err := unpack(packed(t, tt.entries...)); (tt.says == "") != (err == nil) || err != nil && !says(err, tt.says) {
+		if _, err := unpackLayer(packed(t, tt.entries...)); (tt.says == "") != (err == nil) || err != nil && !says(err, tt.says) {
 			t.Errorf("%+v: the error is %v; it should say %q", tt.entries[0], err, tt.says)
 		}
 	}
 	for _, text := range [][]byte{nil, []byte("text"), packed(t), packed(t, tar.Header{Name: "crds/a.yaml", Size: 5000})[:40]} {
-		if _, err := unpack(text); err == nil {
+		if _, err := unpackLayer(text); err == nil {
 			t.Errorf("%q is unpacked", text)
 		}
 	}
@@ -594,7 +594,7 @@ func FuzzUnpack(f *testing.F) {
 		if err := gz.Close(); err != nil {
 			t.Fatal(err)
 		}
-		files, err := unpack(text.Bytes())
+		files, err := unpackLayer(text.Bytes())
 		for file := range files {
 			if err == nil && !filepath.IsLocal(file) {
 				t.Errorf("%q is unpacked", file)

@@ -33,7 +33,7 @@ var epoch = time.Unix(0, 0).UTC()
 // Image makes an image of the files. The same files and annotations give the
 // same digest.
 func (f Files) Image(annotations map[string]string) (v1.ImageIndex, error) {
-	layer, err := f.layer()
+	layer, err := f.makeLayer()
 	if err != nil {
 		return nil, err
 	}
@@ -49,14 +49,14 @@ func (f Files) Image(annotations map[string]string) (v1.ImageIndex, error) {
 		if image, err = mutate.Append(image, mutate.Addendum{Layer: layer, History: history}); err != nil {
 			return nil, fmt.Errorf("putting files into an image: %w", err)
 		}
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: annotated(image, annotations).(v1.Image),
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: addAnnotations(image, annotations).(v1.Image),
 			Descriptor: v1.Descriptor{Platform: &platform}})
 	}
-	return annotated(index, annotations).(v1.ImageIndex), nil
+	return addAnnotations(index, annotations).(v1.ImageIndex), nil
 }
 
-// annotated is an image or index with annotations, if there are any.
-func annotated(of interface{ RawManifest() ([]byte, error) }, annotations map[string]string) any {
+// addAnnotations returns an image or index with annotations, if there are any.
+func addAnnotations(of interface{ RawManifest() ([]byte, error) }, annotations map[string]string) any {
 	if len(annotations) == 0 {
 		return of
 	}
@@ -72,9 +72,9 @@ type layer struct {
 // DiffID is the digest of the archive.
 func (l layer) DiffID() (v1.Hash, error) { return l.archive, nil }
 
-// layer is the files as a layer.
-func (f Files) layer() (v1.Layer, error) {
-	archive, err := f.archive()
+// makeLayer returns the files as a layer.
+func (f Files) makeLayer() (v1.Layer, error) {
+	archive, err := f.makeArchive()
 	if err != nil {
 		return nil, fmt.Errorf("writing a layer: %w", err)
 	}
@@ -93,9 +93,9 @@ func (f Files) layer() (v1.Layer, error) {
 	return layer{static.NewLayer(text.Bytes(), types.OCILayer), hash}, nil
 }
 
-// archive is the files as a tar, sorted, with the directories that hold them: not
-// every program that unpacks layers makes them.
-func (f Files) archive() ([]byte, error) {
+// makeArchive returns the files as a sorted tar. It has the directories that hold them too, since
+// not every program that unpacks layers makes them.
+func (f Files) makeArchive() ([]byte, error) {
 	entries := maps.Clone(f)
 	for file := range f {
 		for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {

@@ -39,18 +39,21 @@ type Registry struct {
 	PlainHTTP bool
 }
 
-func (r Registry) naming() []name.Option {
+// nameOptions returns the options with which names of images are parsed.
+func (r Registry) nameOptions() []name.Option {
 	if r.PlainHTTP {
 		return []name.Option{name.StrictValidation, name.Insecure}
 	}
 	return []name.Option{name.StrictValidation}
 }
 
-func (r Registry) options(ctx context.Context) []remote.Option {
-	return []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(keychain{r.warn}), remote.WithTransport(r)}
+// remoteOptions returns the options with which registries are called.
+func (r Registry) remoteOptions(ctx context.Context) []remote.Option {
+	return []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(keychain{r.callWarn}), remote.WithTransport(r)}
 }
 
-func (r Registry) warn(err error) {
+// callWarn calls Warn, if it is not nil.
+func (r Registry) callWarn(err error) {
 	if r.Warn != nil {
 		r.Warn(err)
 	}
@@ -71,13 +74,13 @@ func (r Registry) RoundTrip(request *http.Request) (*http.Response, error) {
 // registry/repository:tag and further tags. With a key it is signed before it
 // gets the tags. It returns the digest.
 func (r Registry) Push(ctx context.Context, image v1.ImageIndex, tags []string, key *ecdsa.PrivateKey) (string, error) {
-	first, err := name.NewTag(tags[0], r.naming()...)
+	first, err := name.NewTag(tags[0], r.nameOptions()...)
 	if err != nil {
 		return "", fmt.Errorf("give REGISTRY/REPOSITORY:TAG: %w", err)
 	}
 	targets := []name.Tag{first}
 	for _, tag := range tags[1:] {
-		target, err := name.NewTag(first.Context().Name()+":"+tag, r.naming()...)
+		target, err := name.NewTag(first.Context().Name()+":"+tag, r.nameOptions()...)
 		if err != nil {
 			return "", fmt.Errorf("the tag %q: %w", tag, err)
 		}
@@ -87,12 +90,12 @@ func (r Registry) Push(ctx context.Context, image v1.ImageIndex, tags []string, 
 	if err != nil {
 		return "", fmt.Errorf("digesting an image: %w", err)
 	}
-	p := peer{first.Context(), r.options(ctx)}
+	p := peer{first.Context(), r.remoteOptions(ctx)}
 	if err := remote.WriteIndex(p.Digest(digest.String()), image, p.options...); err != nil {
 		return "", fmt.Errorf("pushing to %s: %w", p, err)
 	}
 	if key != nil {
-		if err := p.sign(digest, key); err != nil {
+		if err := p.addSignature(digest, key); err != nil {
 			return "", fmt.Errorf("signing %s@%s: %w", p, digest, err)
 		}
 	}
@@ -112,24 +115,24 @@ var ErrUnpinned = errors.New("nothing says that the content is the one that you 
 // signature of that key. Without one, the reference must be a digest, unless any
 // content is accepted.
 func (r Registry) Pull(ctx context.Context, reference string, key *ecdsa.PublicKey, unverified bool) (Files, string, error) {
-	ref, err := name.ParseReference(reference, r.naming()...)
+	ref, err := name.ParseReference(reference, r.nameOptions()...)
 	if err != nil {
 		return nil, "", fmt.Errorf("give REGISTRY/REPOSITORY:TAG or REGISTRY/REPOSITORY@DIGEST: %w", err)
 	}
 	if _, pinned := ref.(name.Digest); !pinned && key == nil && !unverified {
 		return nil, "", fmt.Errorf("%s: %w", reference, ErrUnpinned)
 	}
-	p := peer{ref.Context(), r.options(ctx)}
-	top, digest, err := p.manifest(ref)
+	p := peer{ref.Context(), r.remoteOptions(ctx)}
+	top, digest, err := p.readManifest(ref)
 	if err != nil {
 		return nil, "", err
 	}
 	if key != nil {
-		if err := p.verify(digest, key); err != nil {
+		if err := p.verifySignature(digest, key); err != nil {
 			return nil, "", fmt.Errorf("%s@%s: %w", p, digest, err)
 		}
 	}
-	files, err := p.files(top)
+	files, err := p.readFiles(top)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s@%s: %w", p, digest, err)
 	}
@@ -150,8 +153,8 @@ type manifest struct {
 	Layers    []v1.Descriptor `json:"layers"`
 }
 
-// manifest reads a manifest, and digests what it has read.
-func (p peer) manifest(ref name.Reference) (m manifest, digest v1.Hash, err error) {
+// readManifest reads a manifest, and digests what it has read.
+func (p peer) readManifest(ref name.Reference) (m manifest, digest v1.Hash, err error) {
 	got, err := remote.Get(ref, p.options...)
 	if err != nil {
 		return m, digest, fmt.Errorf("reading %s: %w", ref, err)
@@ -171,8 +174,9 @@ func (p peer) manifest(ref name.Reference) (m manifest, digest v1.Hash, err erro
 	return m, digest, nil
 }
 
-// blob reads what a manifest describes, if it is what the manifest says.
-func (p peer) blob(d v1.Descriptor, most int64) ([]byte, error) {
+// readBlob reads what a manifest describes. It fails if the content is not what the manifest
+// describes.
+func (p peer) readBlob(d v1.Descriptor, most int64) ([]byte, error) {
 	if d.Size > most {
 		return nil, fmt.Errorf("%s is larger than %d bytes", d.Digest, most)
 	}
@@ -194,10 +198,10 @@ func (p peer) blob(d v1.Descriptor, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// files are the files of an image; of an index, those of its first image.
-func (p peer) files(m manifest) (Files, error) {
+// readFiles reads the files of an image. Of an index it reads those of the first image.
+func (p peer) readFiles(m manifest) (Files, error) {
 	if i := slices.IndexFunc(m.Manifests, func(d v1.Descriptor) bool { return d.MediaType.IsImage() }); i >= 0 {
-		below, _, err := p.manifest(p.Digest(m.Manifests[i].Digest.String()))
+		below, _, err := p.readManifest(p.Digest(m.Manifests[i].Digest.String()))
 		if err != nil {
 			return nil, err
 		}
@@ -206,23 +210,23 @@ func (p peer) files(m manifest) (Files, error) {
 	if len(m.Layers) != 1 || m.Layers[0].MediaType != types.OCILayer && m.Layers[0].MediaType != types.DockerLayer {
 		return nil, errors.New("this is not an image that jacquard push makes: it must have one layer, a compressed archive")
 	}
-	data, err := p.blob(m.Layers[0], MaxSize)
+	data, err := p.readBlob(m.Layers[0], MaxSize)
 	if err != nil {
 		return nil, err
 	}
-	return unpack(data)
+	return unpackLayer(data)
 }
 
-// missing reports whether an error says that there is no such thing.
-func missing(err error) bool {
+// isNotFound reports whether an error means that the registry has no such thing.
+func isNotFound(err error) bool {
 	var answer *transport.Error
 	return errors.As(err, &answer) && answer.StatusCode == http.StatusNotFound
 }
 
-// verify fails unless an image has a signature of a key.
-func (p peer) verify(digest v1.Hash, key *ecdsa.PublicKey) error {
-	m, _, err := p.manifest(p.Tag(signatureTag(digest)))
-	if missing(err) {
+// verifySignature fails unless an image has a signature of a key.
+func (p peer) verifySignature(digest v1.Hash, key *ecdsa.PublicKey) error {
+	m, _, err := p.readManifest(p.Tag(signatureTag(digest)))
+	if isNotFound(err) {
 		return fmt.Errorf("it has no signature (tag %s): sign it by jacquard push --sign or by cosign sign --new-bundle-format=false --key",
 			signatureTag(digest))
 	}
@@ -234,9 +238,9 @@ func (p peer) verify(digest v1.Hash, key *ecdsa.PublicKey) error {
 		if d.MediaType != payloadType || i >= maxSignatures {
 			continue
 		}
-		text, err := p.blob(d, maxPayload)
+		text, err := p.readBlob(d, maxPayload)
 		if err == nil {
-			err = check(key, text, d.Annotations[signatureKey], digest)
+			err = checkSignature(key, text, d.Annotations[signatureKey], digest)
 		}
 		if err == nil {
 			return nil
@@ -246,23 +250,22 @@ func (p peer) verify(digest v1.Hash, key *ecdsa.PublicKey) error {
 	return errors.Join(errs...)
 }
 
-// sign adds a signature to those that an image has, unless there is one of this
-// key.
-func (p peer) sign(digest v1.Hash, key *ecdsa.PrivateKey) error {
-	if p.verify(digest, &key.PublicKey) == nil {
+// addSignature adds a signature to those that an image has, unless there is one of this key.
+func (p peer) addSignature(digest v1.Hash, key *ecdsa.PrivateKey) error {
+	if p.verifySignature(digest, &key.PublicKey) == nil {
 		return nil
 	}
 	text, err := payloadOf(p.Name(), digest)
 	if err != nil {
 		return err
 	}
-	signature, err := sign(key, text)
+	signature, err := signPayload(key, text)
 	if err != nil {
 		return err
 	}
 	tag := p.Tag(signatureTag(digest))
 	signatures, err := remote.Image(tag, p.options...)
-	if missing(err) {
+	if isNotFound(err) {
 		signatures, err = mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON), nil
 	}
 	if err != nil {

@@ -56,11 +56,11 @@ func (s Selection) addHealth(files Files) error {
 	if text == nil {
 		return nil
 	}
-	return files.put(path.Join("templates", folder.LibName, folder.HealthName), text)
+	return files.addFile(path.Join("templates", folder.LibName, folder.HealthName), text)
 }
 
 func (s Selection) add(files Files, name string) error {
-	if err := files.put("crds/"+name+".yaml", s.Kinds.Definition(name).Data); err != nil {
+	if err := files.addFile("crds/"+name+".yaml", s.Kinds.Definition(name).Data); err != nil {
 		return err
 	}
 	f := s.Kinds.Folder(name)
@@ -75,13 +75,13 @@ func (s Selection) add(files Files, name string) error {
 		case !folder.IsLib(file):
 			all = append(all, file)
 		case s.Kinds.Kinds[name].Templates.Calls(file.Shown):
-			if err := files.put(path.Join("templates", folder.LibName, file.Name), file.Data); err != nil {
+			if err := files.addFile(path.Join("templates", folder.LibName, file.Name), file.Data); err != nil {
 				return err
 			}
 		}
 	}
 	for _, file := range all {
-		if err := files.put(path.Join("templates", name, file.Name), file.Data); err != nil {
+		if err := files.addFile(path.Join("templates", name, file.Name), file.Data); err != nil {
 			return err
 		}
 	}
@@ -114,7 +114,7 @@ func (s Selection) addBeside(files Files, name string) error {
 			if err != nil {
 				return err
 			}
-			return files.put(file, folder.Clean(data))
+			return files.addFile(file, folder.Clean(data))
 		})
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", path.Join(root.Name(), start), err)
@@ -144,15 +144,15 @@ func (s Selection) addPacked(files Files, name string) error {
 		if crd == "" || slices.Contains(s.Names, crd) {
 			continue
 		}
-		if err := files.put("schemas/"+crd+".yaml", file.Data); err != nil {
+		if err := files.addFile("schemas/"+crd+".yaml", file.Data); err != nil {
 			return err
 		}
 	}
-	return files.put("packed/"+name+".yaml", text)
+	return files.addFile("packed/"+name+".yaml", text)
 }
 
-// put adds a file. Two roots may have different files of one name.
-func (f Files) put(file string, data []byte) error {
+// addFile adds a file. It fails if another root has a different file of this name.
+func (f Files) addFile(file string, data []byte) error {
 	if other, taken := f[file]; taken && !bytes.Equal(other, data) {
 		return fmt.Errorf("%s: two roots have different files of this name: push their kinds into different images", file)
 	}

@@ -52,8 +52,8 @@ func payloadOf(repository string, digest v1.Hash) ([]byte, error) {
 // signatureTag is the tag of the signatures of an image.
 func signatureTag(digest v1.Hash) string { return digest.Algorithm + "-" + digest.Hex + ".sig" }
 
-// sign signs a payload.
-func sign(key *ecdsa.PrivateKey, text []byte) (string, error) {
+// signPayload signs a payload.
+func signPayload(key *ecdsa.PrivateKey, text []byte) (string, error) {
 	sum := sha256.Sum256(text)
 	signature, err := ecdsa.SignASN1(rand.Reader, key, sum[:])
 	return base64.StdEncoding.EncodeToString(signature), err
@@ -62,8 +62,8 @@ func sign(key *ecdsa.PrivateKey, text []byte) (string, error) {
 // errOtherKey: a signature is not of this key and payload.
 var errOtherKey = errors.New("the signature was not made with this key, or was changed")
 
-// check reports what is wrong with a signature of an image.
-func check(key *ecdsa.PublicKey, text []byte, signature string, digest v1.Hash) error {
+// checkSignature returns an error if something is wrong with a signature of an image.
+func checkSignature(key *ecdsa.PublicKey, text []byte, signature string, digest v1.Hash) error {
 	raw, err := base64.StdEncoding.DecodeString(signature)
 	sum := sha256.Sum256(text)
 	if err != nil || !ecdsa.VerifyASN1(key, sum[:], raw) {

@@ -37,9 +37,9 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unpack reads a layer. It trusts nothing of it: a signature says who made an
-// image, and not that it is well made.
-func unpack(compressed []byte) (Files, error) {
+// unpackLayer reads a layer. It trusts nothing of it: a signature shows who made an image, and not
+// that it is well made.
+func unpackLayer(compressed []byte) (Files, error) {
 	gz, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {
 		return nil, fmt.Errorf("reading the layer: %w", err)
@@ -116,7 +116,7 @@ func (f Files) Write(dir string, force bool) error {
 }
 
 func (f Files) write(root *os.Root, force bool) (err error) {
-	stale, err := f.stale(root)
+	stale, err := f.findStale(root)
 	if err != nil {
 		return err
 	}
@@ -158,9 +158,9 @@ func (f Files) write(root *os.Root, force bool) (err error) {
 	return nil
 }
 
-// stale are the files of the kinds' folders that are not in the image: they would
-// be a part of the kinds. Golden cases are not.
-func (f Files) stale(root *os.Root) ([]string, error) {
+// findStale returns the files of the kinds' folders that are not in the image: they would be a part
+// of the kinds. Golden cases are not.
+func (f Files) findStale(root *os.Root) ([]string, error) {
 	var found []string
 	seen := map[string]bool{}
 	for file := range f {
