@@ -10,17 +10,17 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// object is the schema of one place, and strict about the fields of a map: what
-// is not declared is dropped by the API server, and so a mistake.
-func object(p *apiextensionsv1.JSONSchemaProps) map[string]any {
-	s := loose(p)
+// strictSchema returns the schema of one place, and refuses unknown fields of a map. The API server
+// drops what is not declared, so it is a mistake.
+func strictSchema(p *apiextensionsv1.JSONSchemaProps) map[string]any {
+	s := looseSchema(p)
 	free := p.XPreserveUnknownFields != nil && *p.XPreserveUnknownFields
 	if p.XEmbeddedResource {
-		embed(s)
+		declareObject(s)
 	}
 	switch {
 	case p.AdditionalProperties != nil && p.AdditionalProperties.Schema != nil:
-		s["additionalProperties"] = object(p.AdditionalProperties.Schema)
+		s["additionalProperties"] = strictSchema(p.AdditionalProperties.Schema)
 	case p.AdditionalProperties != nil:
 		s["additionalProperties"] = p.AdditionalProperties.Allows
 	case p.Type == "object" && len(p.Properties) > 0 && !free:
@@ -29,8 +29,8 @@ func object(p *apiextensionsv1.JSONSchemaProps) map[string]any {
 	return s
 }
 
-// embed declares what every object has.
-func embed(s map[string]any) {
+// declareObject declares the fields that every object has.
+func declareObject(s map[string]any) {
 	fields, _ := s["properties"].(map[string]any)
 	if fields == nil {
 		fields = map[string]any{}
@@ -41,16 +41,16 @@ func embed(s map[string]any) {
 			fields[name] = map[string]any{"type": "string"}
 		}
 	}
-	fields["metadata"] = metadata()
+	fields["metadata"] = metadataSchema()
 }
 
-// loose is the schema of one place as far as it goes; alternatives (allOf,
-// anyOf and the like) say only a part of what may be there.
-func loose(p *apiextensionsv1.JSONSchemaProps) map[string]any {
+// looseSchema returns the schema of one place, which does not refuse unknown fields. Alternatives,
+// such as allOf and anyOf, declare only a part of what may be there.
+func looseSchema(p *apiextensionsv1.JSONSchemaProps) map[string]any {
 	s := map[string]any{}
-	texts(s, p)
-	bounds(s, p)
-	kinds(s, p)
+	setTexts(s, p)
+	setBounds(s, p)
+	setTypes(s, p)
 	if fields := fieldsOf(p); len(fields) > 0 {
 		s["properties"] = fields
 	}
@@ -58,19 +58,19 @@ func loose(p *apiextensionsv1.JSONSchemaProps) map[string]any {
 		s["required"] = required
 	}
 	if p.Items != nil && p.Items.Schema != nil {
-		s["items"] = object(p.Items.Schema)
+		s["items"] = strictSchema(p.Items.Schema)
 	}
 	for key, list := range map[string][]apiextensionsv1.JSONSchemaProps{"allOf": p.AllOf, "anyOf": p.AnyOf, "oneOf": p.OneOf} {
 		var all []any
 		for _, one := range list {
-			all = append(all, loose(&one))
+			all = append(all, looseSchema(&one))
 		}
 		if len(all) > 0 && !p.XIntOrString { // that says anyOf integer and string
 			s[key] = all
 		}
 	}
 	if p.Not != nil {
-		s["not"] = loose(p.Not)
+		s["not"] = looseSchema(p.Not)
 	}
 	return s
 }
@@ -78,7 +78,7 @@ func loose(p *apiextensionsv1.JSONSchemaProps) map[string]any {
 func fieldsOf(p *apiextensionsv1.JSONSchemaProps) map[string]any {
 	fields := map[string]any{}
 	for name, field := range p.Properties {
-		fields[name] = object(&field)
+		fields[name] = strictSchema(&field)
 	}
 	return fields
 }
@@ -95,9 +95,9 @@ func requiredOf(p *apiextensionsv1.JSONSchemaProps) []any {
 	return all
 }
 
-// texts are what is for people: the description with the messages of rules,
-// the default, examples.
-func texts(s map[string]any, p *apiextensionsv1.JSONSchemaProps) {
+// setTexts adds what is for people: the description with the messages of rules, the default,
+// examples.
+func setTexts(s map[string]any, p *apiextensionsv1.JSONSchemaProps) {
 	note := []string{}
 	if p.Description != "" {
 		note = append(note, p.Description)
@@ -119,8 +119,8 @@ func texts(s map[string]any, p *apiextensionsv1.JSONSchemaProps) {
 	}
 }
 
-// kinds are what sort of value it is.
-func kinds(s map[string]any, p *apiextensionsv1.JSONSchemaProps) {
+// setTypes adds what sort of value it is.
+func setTypes(s map[string]any, p *apiextensionsv1.JSONSchemaProps) {
 	var types []any
 	switch {
 	case p.XIntOrString:
@@ -157,8 +157,8 @@ func kinds(s map[string]any, p *apiextensionsv1.JSONSchemaProps) {
 // regular expressions of JavaScript, which editors use.
 var onlyGo = regexp.MustCompile(`\(\?[a-zA-Z]|\(\?P<|\\[AzQEpP]|\[\[:`)
 
-// bounds are how large and how many.
-func bounds(s map[string]any, p *apiextensionsv1.JSONSchemaProps) {
+// setBounds adds how large a value may be, and how many items it may have.
+func setBounds(s map[string]any, p *apiextensionsv1.JSONSchemaProps) {
 	for key, n := range map[string]*int64{
 		"minLength": p.MinLength, "maxLength": p.MaxLength, "minItems": p.MinItems, "maxItems": p.MaxItems,
 		"minProperties": p.MinProperties, "maxProperties": p.MaxProperties,

@@ -44,10 +44,10 @@ func Of(crd *schema.CRD) ([]Schema, error) {
 			APIVersion: crd.Group + "/" + v.Name,
 			Kind:       crd.Kind,
 		}
-		root := whole(v.Schema.OpenAPIV3Schema, s)
+		root := resourceSchema(v.Schema.OpenAPIV3Schema, s)
 		root["x-kubernetes-group-version-kind"] = []any{map[string]any{"group": crd.Group, "kind": crd.Kind, "version": v.Name}}
 		var err error
-		if s.Data, err = printed(root); err != nil {
+		if s.Data, err = printJSON(root); err != nil {
 			return nil, fmt.Errorf("printing the schema of %s %s: %w", s.APIVersion, s.Kind, err)
 		}
 		all = append(all, s)
@@ -55,9 +55,9 @@ func Of(crd *schema.CRD) ([]Schema, error) {
 	return all, nil
 }
 
-// whole is the schema of a resource.
-func whole(p *apiextensionsv1.JSONSchemaProps, s Schema) map[string]any {
-	root := object(p)
+// resourceSchema returns the schema of a resource.
+func resourceSchema(p *apiextensionsv1.JSONSchemaProps, s Schema) map[string]any {
+	root := strictSchema(p)
 	fields, _ := root["properties"].(map[string]any)
 	if fields == nil {
 		fields = map[string]any{}
@@ -65,9 +65,9 @@ func whole(p *apiextensionsv1.JSONSchemaProps, s Schema) map[string]any {
 	}
 	fields["apiVersion"] = map[string]any{"type": "string", "const": s.APIVersion, "description": "The group and version of the API."}
 	fields["kind"] = map[string]any{"type": "string", "const": s.Kind, "description": "The kind of the resource."}
-	meta := metadata()
+	meta := metadataSchema()
 	if given, said := p.Properties["metadata"]; said {
-		inner := object(&given)
+		inner := strictSchema(&given)
 		delete(inner, "additionalProperties")
 		if declared, _ := inner["properties"].(map[string]any); declared != nil {
 			for name, field := range meta["properties"].(map[string]any) {
@@ -92,8 +92,8 @@ func whole(p *apiextensionsv1.JSONSchemaProps, s Schema) map[string]any {
 	return root
 }
 
-// metadata is what people write about an object.
-func metadata() map[string]any {
+// metadataSchema returns the schema of what people write about an object.
+func metadataSchema() map[string]any {
 	texts := func(note string) map[string]any {
 		return map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}, "description": note}
 	}
@@ -120,10 +120,11 @@ func All(schemas []Schema) ([]byte, error) {
 	if len(choices) > 0 {
 		root["allOf"] = choices
 	}
-	return printed(root)
+	return printJSON(root)
 }
 
-func printed(v any) ([]byte, error) {
+// printJSON prints a value as indented JSON.
+func printJSON(v any) ([]byte, error) {
 	data, err := json.MarshalIndent(v, "", "  ")
 	return append(data, '\n'), err
 }
