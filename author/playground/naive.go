@@ -12,9 +12,9 @@ import (
 // maxNaive is how many bytes text/template may print of one file: it has no bound itself.
 const maxNaive = 1 << 20
 
-// naive is what a tool makes of a resource that prints values into text, as text/template
-// does: the text, which it would then read as YAML.
-func naive(loaded *catalog.Catalog, r *catalog.Resource) string {
+// renderNaively returns what a tool makes of a resource that prints values into text, as
+// text/template does. Such a tool would then read the text as YAML.
+func renderNaively(loaded *catalog.Catalog, r *catalog.Resource) string {
 	var all strings.Builder
 	for _, file := range loaded.Folder(r.Kind.Name).Children {
 		fmt.Fprintf(&all, "---\n# %s, printed by Go's text/template\n", path.Base(file.Name))

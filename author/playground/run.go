@@ -69,26 +69,26 @@ type Finding struct {
 // too.
 func Run(ctx context.Context, in Input) Output {
 	var out Output
-	out.tell(out.run(ctx, in))
+	out.addFailure(out.run(ctx, in))
 	if out.Findings == nil {
 		out.Findings = []Finding{}
 	}
 	return out
 }
 
-func (out *Output) add(err error) { out.find(lint.Findings(err)) }
+func (out *Output) add(err error) { out.addFindings(lint.Findings(err)) }
 
-// tell adds what keeps something from being rendered: it has none of lint's classes.
-func (out *Output) tell(err error) {
+// addFailure adds what keeps something from being rendered. It has none of lint's classes.
+func (out *Output) addFailure(err error) {
 	all := lint.Findings(err)
 	for i := range all {
 		all[i].Class = ""
 	}
-	out.find(all)
+	out.addFindings(all)
 }
 
-// find adds findings, each once.
-func (out *Output) find(all []typecheck.Finding) {
+// addFindings adds findings, each once.
+func (out *Output) addFindings(all []typecheck.Finding) {
 	for _, f := range all {
 		one := Finding{f.Place.File, f.Place.Line, f.Place.Column, string(f.Class), f.Text}
 		if !slices.ContainsFunc(out.Findings, func(o Finding) bool { return o.Text == one.Text && o.File == one.File && o.Line == one.Line }) {
@@ -111,14 +111,14 @@ func (out *Output) run(ctx context.Context, in Input) (err error) {
 		return err
 	}
 	out.add(errors.Join(loaded.Trouble...))
-	what, err := read(loaded, in)
+	what, err := readInput(loaded, in)
 	for _, r := range what.resources { // lint looks at what examples come to
 		if file := exampleOf(r.Kind.Name); root[file] == nil {
 			root[file] = &fstest.MapFile{Data: []byte(in.Files[Resource]), Mode: 0o444}
 		}
 	}
-	out.check(ctx, loaded, in)
-	out.roles(loaded)
+	out.lintKinds(ctx, loaded, in)
+	out.printRoles(loaded)
 	if err != nil {
 		return err
 	}
@@ -127,9 +127,9 @@ func (out *Output) run(ctx context.Context, in Input) (err error) {
 
 func exampleOf(kind string) string { return "examples/" + kind + ".yaml" }
 
-// check lints all kinds. Of a kind without an example, Resource is the example. Whether it
-// renders is told by render, which has Cluster, as lint does not.
-func (out *Output) check(ctx context.Context, loaded *catalog.Catalog, in Input) {
+// lintKinds lints all kinds. Of a kind without an example, Resource is the example. Whether that
+// renders is a finding of render alone, since lint does not have Cluster.
+func (out *Output) lintKinds(ctx context.Context, loaded *catalog.Catalog, in Input) {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(loaded.Kinds)), maps.Keys(loaded.Broken))
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
@@ -140,12 +140,12 @@ func (out *Output) check(ctx context.Context, loaded *catalog.Catalog, in Input)
 				all[i].Text = strings.ReplaceAll(all[i].Text, exampleOf(name), Resource)
 			}
 		}
-		out.find(all)
+		out.addFindings(all)
 	}
 }
 
-// roles prints the roles of all kinds.
-func (out *Output) roles(loaded *catalog.Catalog) {
+// printRoles prints the roles of all kinds.
+func (out *Output) printRoles(loaded *catalog.Catalog) {
 	var roles []rbac.Role
 	for _, name := range slices.Sorted(maps.Keys(loaded.Kinds)) {
 		k := loaded.Kinds[name]
@@ -165,8 +165,9 @@ type given struct {
 	cluster   *catalog.Cluster
 }
 
-// read reads Resource and Cluster. With an error of Cluster come the resources.
-func read(loaded *catalog.Catalog, in Input) (given, error) {
+// readInput reads Resource and Cluster. If only Cluster is wrong, it returns the resources beside
+// the error.
+func readInput(loaded *catalog.Catalog, in Input) (given, error) {
 	file, err := catalog.Read(Resource, []byte(in.Files[Resource]))
 	if err != nil {
 		return given{}, err
@@ -208,9 +209,9 @@ func (out *Output) render(ctx context.Context, loaded *catalog.Catalog, what giv
 			return err
 		}
 		out.Explanation += text.String()
-		out.tell(done.Err)
+		out.addFailure(done.Err)
 		if naively {
-			out.Naive += naive(loaded, r)
+			out.Naive += renderNaively(loaded, r)
 		}
 		if done.Traced.Result == nil {
 			sound = false

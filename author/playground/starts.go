@@ -53,7 +53,7 @@ func Starts(repository fs.FS) ([]Start, error) {
 			if one.Files, err = startFiles(root, one.Name); err != nil {
 				return nil, err
 			}
-			if err := one.furnish(root); err != nil {
+			if err := one.useLargestCase(root); err != nil {
 				return nil, err
 			}
 			all = append(all, one)
@@ -84,9 +84,9 @@ func ownStart() (Start, error) {
 	return one, nil
 }
 
-// furnish takes the resource and the cluster of the golden case that makes most, if the
+// useLargestCase takes the resource and the cluster of the golden case that makes most, if the
 // example makes nothing since the cluster has nothing.
-func (s *Start) furnish(root fs.FS) error {
+func (s *Start) useLargestCase(root fs.FS) error {
 	if Run(context.Background(), s.Input).Objects != "" {
 		return nil
 	}
