@@ -27,16 +27,16 @@ func main() {
 	flag.Parse()
 	begun := time.Now()
 	s := newScreen(os.Stdout)
-	for _, part := range []func(context.Context) error{s.value, s.typo, s.shipped} {
+	for _, part := range []func(context.Context) error{s.showValue, s.showTypo, s.showShipped} {
 		if err := part(context.Background()); err != nil {
 			fmt.Fprintf(os.Stderr, "\ntry: %v\n", err)
 			os.Exit(1)
 		}
 	}
-	s.print("All of this took %.1f s and no cluster. The operator runs the same code.\n", time.Since(begun).Seconds())
+	s.printText("All of this took %.1f s and no cluster. The operator runs the same code.\n", time.Since(begun).Seconds())
 	if *next {
-		s.heading("Next")
-		s.print("  make demo     runs these kinds on a real Kubernetes of their own; the first time it builds that, in 5 to 10 minutes\n")
-		s.print("  make build    builds .bin/jacquard, with the commands lint, test and render, and with new for a kind of your own\n\n")
+		s.printHeading("Next")
+		s.printText("  make demo     runs these kinds on a real Kubernetes of their own; the first time it builds that, in 5 to 10 minutes\n")
+		s.printText("  make build    builds .bin/jacquard, with the commands lint, test and render, and with new for a kind of your own\n\n")
 	}
 }

@@ -19,29 +19,29 @@ func newScreen(file *os.File) *screen {
 	return &screen{file: file, colour: person && os.Getenv("NO_COLOR") == ""}
 }
 
-func (s *screen) print(format string, values ...any) { fmt.Fprintf(s.file, format, values...) }
+// printText prints formatted text.
+func (s *screen) printText(format string, values ...any) { fmt.Fprintf(s.file, format, values...) }
 
-// heading begins a part.
-func (s *screen) heading(text string) { s.print("\n%s\n\n", s.style("1", text)) }
+// printHeading begins a part.
+func (s *screen) printHeading(text string) { s.printText("\n%s\n\n", s.styleText("1", text)) }
 
-// style puts text in an ANSI style where somebody looks who wants it.
-func (s *screen) style(code, text string) string {
+// styleText puts text in an ANSI style where somebody looks who wants it.
+func (s *screen) styleText(code, text string) string {
 	if !s.colour {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// indented prints a text two columns to the right.
-func (s *screen) indented(text string) {
+// printIndented prints a text two columns to the right.
+func (s *screen) printIndented(text string) {
 	for line := range strings.Lines(strings.TrimSuffix(text, "\n") + "\n") {
-		s.print("  %s", line)
+		s.printText("  %s", line)
 	}
 }
 
-// beside prints two texts side by side, the first with those of its lines red
-// that added names.
-func (s *screen) beside(left, right string, added map[int]bool) {
+// printBeside prints two texts side by side. The lines of the first that are in added are red.
+func (s *screen) printBeside(left, right string, added map[int]bool) {
 	const width = 36
 	lefts, rights := strings.Split(strings.TrimSpace(left), "\n"), strings.Split(strings.TrimSpace(right), "\n")
 	for i := range max(len(lefts), len(rights)) {
@@ -54,15 +54,15 @@ func (s *screen) beside(left, right string, added map[int]bool) {
 		}
 		padding := strings.Repeat(" ", max(1, width-utf8.RuneCountInString(a)))
 		if added[i] {
-			a = s.style("31", a)
+			a = s.styleText("31", a)
 		}
-		s.print("%s\n", strings.TrimRight("  "+a+padding+b, " "))
+		s.printText("%s\n", strings.TrimRight("  "+a+padding+b, " "))
 	}
-	s.print("\n")
+	s.printText("\n")
 }
 
-// columns aligns rows of cells.
-func columns(rows [][]string) []string {
+// alignColumns returns rows of cells as lines with aligned columns.
+func alignColumns(rows [][]string) []string {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {

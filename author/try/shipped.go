@@ -17,8 +17,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
-// shipped lints, tests and renders every kind of this repository.
-func (s *screen) shipped(ctx context.Context) error {
+// showShipped lints, tests and renders every kind of this repository.
+func (s *screen) showShipped(ctx context.Context) error {
 	loaded, err := catalog.Load([]string{"."})
 	if err != nil {
 		return err
@@ -30,22 +30,22 @@ func (s *screen) shipped(ctx context.Context) error {
 	rows, failed := make([][]string, len(names)), make([]error, len(names))
 	var group sync.WaitGroup
 	for i, name := range names {
-		group.Go(func() { rows[i], failed[i] = checked(ctx, loaded, name) })
+		group.Go(func() { rows[i], failed[i] = checkKind(ctx, loaded, name) })
 	}
 	group.Wait()
-	s.heading("3. The kinds of this repository")
+	s.printHeading("3. The kinds of this repository")
 	head := []string{"kind", "lint findings", "golden cases", "its example renders to"}
-	for _, line := range columns(append([][]string{head}, rows...)) {
-		s.print("  %s\n", line)
+	for _, line := range alignColumns(append([][]string{head}, rows...)) {
+		s.printText("  %s\n", line)
 	}
-	s.print("\nEach kind is a CRD in crds/, a folder in templates/ and an example in examples/. No Go code knows them.\n" +
+	s.printText("\nEach kind is a CRD in crds/, a folder in templates/ and an example in examples/. No Go code knows them.\n" +
 		"Lint follows the templates through every branch, with the types of the CRD and of Kubernetes.\n" +
 		"The golden cases are in templates/*/tests.\n\n")
 	return errors.Join(failed...)
 }
 
-// checked is the row of a kind; the error says what is wrong with it.
-func checked(ctx context.Context, loaded *catalog.Catalog, name string) ([]string, error) {
+// checkKind returns the row of a kind, and as an error what is wrong with it.
+func checkKind(ctx context.Context, loaded *catalog.Catalog, name string) ([]string, error) {
 	var errs []error
 	found := lint.Check(ctx, loaded, name)
 	for _, f := range found {
@@ -55,20 +55,20 @@ func checked(ctx context.Context, loaded *catalog.Catalog, name string) ([]strin
 	errs = append(errs, err)
 	good := 0
 	for _, one := range cases {
-		if err := judge(ctx, loaded, one); err != nil {
+		if err := judgeCase(ctx, loaded, one); err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		good++
 	}
-	made, err := example(ctx, loaded, name)
+	made, err := renderExample(ctx, loaded, name)
 	errs = append(errs, err)
 	passed := fmt.Sprintf("%d of %d pass", good, len(cases))
 	return []string{loaded.Kinds[name].GVK.Kind, strconv.Itoa(len(found)), passed, made}, errors.Join(errs...)
 }
 
-// judge runs a golden case.
-func judge(ctx context.Context, loaded *catalog.Catalog, one *catalog.Case) error {
+// judgeCase runs a golden case, and fails unless it passes.
+func judgeCase(ctx context.Context, loaded *catalog.Catalog, one *catalog.Case) error {
 	outcome, err := loaded.Run(ctx, one)
 	if err != nil {
 		return err
@@ -87,8 +87,8 @@ func judge(ctx context.Context, loaded *catalog.Catalog, one *catalog.Case) erro
 	return nil
 }
 
-// example renders the example of a kind and says what it makes.
-func example(ctx context.Context, loaded *catalog.Catalog, name string) (string, error) {
+// renderExample renders the example of a kind, and returns what it makes in words.
+func renderExample(ctx context.Context, loaded *catalog.Catalog, name string) (string, error) {
 	file, err := catalog.Open(filepath.Join("examples", name+".yaml"), nil)
 	if err != nil {
 		return "", err
@@ -103,7 +103,7 @@ func example(ctx context.Context, loaded *catalog.Catalog, name string) (string,
 	}
 	var made []string
 	for _, r := range resources {
-		children, err := rendered(ctx, r, cluster)
+		children, err := renderChildren(ctx, r, cluster)
 		if err != nil {
 			return "", err
 		}
@@ -121,8 +121,8 @@ func example(ctx context.Context, loaded *catalog.Catalog, name string) (string,
 	return strings.Join(made, ", "), nil
 }
 
-// rendered are the children of a resource.
-func rendered(ctx context.Context, r *catalog.Resource, cluster *catalog.Cluster) ([]render.Child, error) {
+// renderChildren returns the children of a resource.
+func renderChildren(ctx context.Context, r *catalog.Resource, cluster *catalog.Cluster) ([]render.Child, error) {
 	result, err := render.Children(ctx, r.Kind, r.Object, cluster.For(r.Kind, r.Object))
 	if err != nil {
 		return nil, fmt.Errorf("rendering %s: %w", r, err)

@@ -16,9 +16,9 @@ func TestParts(t *testing.T) {
 		part func(*screen, context.Context) error
 		want []string
 	}{
-		"value":   {(*screen).value, []string{"value: hello\n", "value: |-"}},
-		"typo":    {(*screen).typo, []string{"templates/" + pages + "/pod.yaml:11:17: ", "did you mean spec.greeting?", "   11 | "}},
-		"shipped": {(*screen).shipped, []string{"of", "pass", "Deployment, Service"}},
+		"value":   {(*screen).showValue, []string{"value: hello\n", "value: |-"}},
+		"typo":    {(*screen).showTypo, []string{"templates/" + pages + "/pod.yaml:11:17: ", "did you mean spec.greeting?", "   11 | "}},
+		"shipped": {(*screen).showShipped, []string{"of", "pass", "Deployment, Service"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file, err := os.Create(filepath.Join(t.TempDir(), "out"))
@@ -43,7 +43,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestNoPrivilege: what value shows is judged by the Pods, not by their texts.
+// TestNoPrivilege: what showValue shows is judged by the Pods, not by their texts.
 func TestNoPrivilege(t *testing.T) {
 	s := newScreen(os.Stdout)
 	plain := map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
@@ -52,13 +52,13 @@ func TestNoPrivilege(t *testing.T) {
 	privileged := map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
 		"securityContext": map[string]any{"privileged": true},
 	}}}}
-	if err := s.judge(plain, plain); err == nil {
+	if err := s.judgePods(plain, plain); err == nil {
 		t.Error("a Pod without privileges passes as the one of text/template")
 	}
-	if err := s.judge(privileged, privileged); err == nil {
+	if err := s.judgePods(privileged, privileged); err == nil {
 		t.Error("a privileged Pod passes as ours")
 	}
-	if err := s.judge(privileged, plain); err != nil {
+	if err := s.judgePods(privileged, plain); err != nil {
 		t.Error(err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/jacquard-operator/jacquard/author/lint"
 )
 
-// typo breaks a copy of the kind and shows what lint says of it.
-func (s *screen) typo(ctx context.Context) error {
+// showTypo breaks a copy of the kind, and shows what lint finds in it.
+func (s *screen) showTypo(ctx context.Context) error {
 	const right, wrong = ".spec.greeting", ".spec.greting"
 	root, err := os.MkdirTemp("", "try-")
 	if err != nil {
@@ -39,15 +39,15 @@ func (s *screen) typo(ctx context.Context) error {
 	if len(found) != 1 || found[0].Place.File != file || !strings.Contains(found[0].Text, wrong[1:]) {
 		return fmt.Errorf("lint did not find the misspelt field, but %v", found)
 	}
-	s.heading("2. A typo, found before anything runs")
-	s.print("In a copy of that template %s becomes %s. Lint needs neither a resource nor a cluster to see it:\n\n", right, wrong)
+	s.printHeading("2. A typo, found before anything runs")
+	s.printText("In a copy of that template %s becomes %s. Lint needs neither a resource nor a cluster to see it:\n\n", right, wrong)
 	f := found[0]
 	line := strings.Split(broken, "\n")[f.Place.Line-1]
 	f.Place.File = strings.TrimPrefix(f.Place.File, root+string(filepath.Separator))
 	number := fmt.Sprintf("%5d", f.Place.Line)
-	s.print("  %s\n", f.Error())
-	s.print("  %s | %s\n", number, line)
-	s.print("  %s | %s%s %s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", f.Place.Column-1),
-		s.style("31", strings.Repeat("^", max(1, f.Length))), f.Class)
+	s.printText("  %s\n", f.Error())
+	s.printText("  %s | %s\n", number, line)
+	s.printText("  %s | %s%s %s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", f.Place.Column-1),
+		s.styleText("31", strings.Repeat("^", max(1, f.Length))), f.Class)
 	return nil
 }

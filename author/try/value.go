@@ -15,17 +15,17 @@ import (
 	"github.com/jacquard-operator/jacquard/author/catalog"
 )
 
-// value shows one template and one value, through text/template and through us.
-func (s *screen) value(ctx context.Context) error {
+// showValue shows one template and one value, through text/template and through us.
+func (s *screen) showValue(ctx context.Context) error {
 	text, err := os.ReadFile(templateFile)
 	if err != nil {
 		return err
 	}
-	loaded, resources, err := load(page)
+	loaded, resources, err := loadRoot(page)
 	if err != nil {
 		return err
 	}
-	theirs, err := printed(string(text), resources[0].Object.Object)
+	theirs, err := parseNaively(string(text), resources[0].Object.Object)
 	if err != nil {
 		return err
 	}
@@ -33,36 +33,36 @@ func (s *screen) value(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	children, err := rendered(ctx, resources[0], cluster)
+	children, err := renderChildren(ctx, resources[0], cluster)
 	if err != nil {
 		return err
 	}
 	ours := children[0].Object.Object
-	s.heading("1. A value that wants to be more than a value")
-	s.print("The template, %s:\n\n", templateFile)
-	s.indented(string(text))
-	s.print("\nA user may set only the greeting, and sets it to three lines:\n\n")
+	s.printHeading("1. A value that wants to be more than a value")
+	s.printText("The template, %s:\n\n", templateFile)
+	s.printIndented(string(text))
+	s.printText("\nA user may set only the greeting, and sets it to three lines:\n\n")
 	example, err := os.ReadFile(filepath.Join(page, "examples", pages+".yaml"))
 	if err != nil {
 		return err
 	}
 	_, spec, _ := strings.Cut(string(example), "\nspec:\n")
-	s.indented("spec:\n" + spec)
-	s.print("\nThe Pod that is made of it:\n\n")
-	left, right, err := texts(theirs, ours)
+	s.printIndented("spec:\n" + spec)
+	s.printText("\nThe Pod that is made of it:\n\n")
+	left, right, err := formatPods(theirs, ours)
 	if err != nil {
 		return err
 	}
 	added := addedLines(left, right)
-	s.beside("Go's text/template, then YAML\n\n"+left, "Jacquard\n\n"+right, added)
-	return s.judge(theirs, ours)
+	s.printBeside("Go's text/template, then YAML\n\n"+left, "Jacquard\n\n"+right, added)
+	return s.judgePods(theirs, ours)
 }
 
 // templateFile is the template of the kind.
 var templateFile = filepath.Join(page, "templates", pages, "pod.yaml")
 
-// load reads a root and the resources of its examples.
-func load(root string) (*catalog.Catalog, []*catalog.Resource, error) {
+// loadRoot reads a root and the resources of its examples.
+func loadRoot(root string) (*catalog.Catalog, []*catalog.Resource, error) {
 	loaded, err := catalog.Load([]string{root})
 	if err != nil {
 		return nil, nil, err
@@ -78,9 +78,9 @@ func load(root string) (*catalog.Catalog, []*catalog.Resource, error) {
 	return loaded, resources, err
 }
 
-// printed is the object that a tool makes that prints values into text and then
-// reads the text as YAML.
-func printed(text string, resource map[string]any) (map[string]any, error) {
+// parseNaively returns the object that a tool makes that prints values into text and then reads the
+// text as YAML.
+func parseNaively(text string, resource map[string]any) (map[string]any, error) {
 	parsed, err := template.New(filepath.Base(templateFile)).Parse(text)
 	if err != nil {
 		return nil, err
@@ -96,8 +96,8 @@ func printed(text string, resource map[string]any) (map[string]any, error) {
 	return object, nil
 }
 
-// texts prints both objects the same way.
-func texts(a, b map[string]any) (left, right string, err error) {
+// formatPods prints both objects the same way.
+func formatPods(a, b map[string]any) (left, right string, err error) {
 	one, err := yaml.Marshal(a)
 	if err != nil {
 		return "", "", err
@@ -121,10 +121,10 @@ func addedLines(left, right string) map[int]bool {
 	return added
 }
 
-// judge fails unless the one Pod is privileged, and the other one is not and has
-// the whole value.
-func (s *screen) judge(theirs, ours map[string]any) error {
-	theirContainer, ourContainer := container(theirs), container(ours)
+// judgePods fails unless the one Pod is privileged, and the other one is not and has the whole
+// value.
+func (s *screen) judgePods(theirs, ours map[string]any) error {
+	theirContainer, ourContainer := onlyContainer(theirs), onlyContainer(ours)
 	privileged, _, _ := unstructured.NestedBool(theirContainer, "securityContext", "privileged")
 	if !privileged {
 		return errors.New("text/template added no field to the Pod")
@@ -137,13 +137,14 @@ func (s *screen) judge(theirs, ours map[string]any) error {
 	if text, _ := variable["value"].(string); !strings.Contains(text, "privileged: true") {
 		return errors.New("the value is not in the Pod as it was given")
 	}
-	s.print("On the left the value became part of the manifest: the container is privileged.\n" +
+	s.printText("On the left the value became part of the manifest: the container is privileged.\n" +
 		"On the right the value is still the greeting, because Jacquard parses the template as YAML\n" +
 		"before any value is in it. A template author cannot forget to quote a value.\n")
 	return nil
 }
 
-func container(pod map[string]any) map[string]any {
+// onlyContainer returns the container of a Pod that has exactly one, or nil.
+func onlyContainer(pod map[string]any) map[string]any {
 	all, _, _ := unstructured.NestedSlice(pod, "spec", "containers")
 	if len(all) != 1 {
 		return nil
