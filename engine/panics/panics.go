@@ -29,7 +29,7 @@ func (p *Panic) Error() string {
 // being done, and to what.
 func Catch(err *error, doing string) {
 	if value := recover(); value != nil {
-		*err = &Panic{Doing: doing, Cause: cause(value), Stack: string(debug.Stack())}
+		*err = &Panic{Doing: doing, Cause: describeCause(value), Stack: string(debug.Stack())}
 	}
 }
 
@@ -40,8 +40,8 @@ func In(err error) *Panic {
 	return p
 }
 
-// cause is what a panic says, unless that may hold a value of a resource.
-func cause(value any) string {
+// describeCause returns what a panic says, unless that may hold a value of a resource.
+func describeCause(value any) string {
 	switch value := value.(type) {
 	case runtime.Error:
 		return value.Error()

@@ -517,7 +517,7 @@ func TestNeedsBody(t *testing.T) {
 	}
 }
 
-// What needs no body is ready from its metadata alone, and only then.
+// TestBodilessKindsAreReadyAtOnce: what needs no body is ready from its metadata alone, and only then.
 func TestBodilessKindsAreReadyAtOnce(t *testing.T) {
 	for _, kind := range []string{"v1, kind: ConfigMap", "v1, kind: Namespace", "networking.k8s.io/v1, kind: Ingress",
 		"batch/v1, kind: CronJob"} {
