@@ -60,16 +60,16 @@ func (n *kindReporter) reportDesired(ctx context.Context, p *kindPass, d kinds.D
 	k := n.stateOf(p.name)
 	k.wasServed = k.wasServed && (p.in.CRD != nil || p.in.Folder.Present)
 	k.loaded = k.loaded || p.in.Folder.Kind != nil
-	before, now := k.report, p.report(d, k, isLeading)
+	before, now := k.report, p.makeReport(d, k, isLeading)
 	k.report = now
 	n.mu.Unlock()
 	now.exportMetrics(metrics.Kind(p.name), before)
 	n.announceKind(ctx, p.name, before, now)
 }
 
-// report returns the report of a kind. What the pass did not find out is as in the report before.
+// makeReport returns the report of a kind. What the pass did not find out is as in the report before.
 // The caller must hold the mutex.
-func (p *kindPass) report(d kinds.Desired, k *kindState, isLeading bool) kindReport {
+func (p *kindPass) makeReport(d kinds.Desired, k *kindState, isLeading bool) kindReport {
 	folder, before := p.in.Folder, k.report
 	isAlone := folder.Present && p.in.CRD == nil
 	now := kindReport{isLeading: isLeading, hasFolder: folder.Present, crdMissing: isAlone && !k.wasServed, crdDeleted: isAlone && k.wasServed}
