@@ -25,6 +25,7 @@ import (
 // when the earlier operator comes back. A rollout that was under way, or stopped, begins anew from
 // the revision that served before. A rollback that was under way goes on. Nothing is deleted.
 func TestUpgradeOfRollouts(t *testing.T) {
+	kit.Nightly(t, "integration")
 	t.Parallel()
 	program := programOf(t, earlier)
 	const (
