@@ -78,7 +78,7 @@ func Find(ctx context.Context, s diff.Sight, resources []*unstructured.Unstructu
 			one.Trouble = ran.Problems[0].Message
 		}
 		f := finder{s, view, ran, liveview.NewOwner(s.Kind.Name, o)}
-		one.Objects = f.objects(ctx)
+		one.Objects = f.findObjects(ctx)
 		all = append(all, one)
 	}
 	return all
@@ -92,7 +92,9 @@ type finder struct {
 	owner plan.Owner
 }
 
-func (f finder) objects(ctx context.Context) (all []Object) {
+// findObjects returns the children that are missing, and those that exist and are not the
+// resource's.
+func (f finder) findObjects(ctx context.Context) (all []Object) {
 	for _, act := range f.ran.Tried {
 		p := act.Problem
 		if act.Step == nil || act.Skipped {
@@ -102,10 +104,10 @@ func (f finder) objects(ctx context.Context) (all []Object) {
 		if !refused && (act.Step.Action != plan.Create || act.Over != nil) {
 			continue
 		}
-		o := f.of(act.Step)
+		o := f.newObject(act.Step)
 		switch {
 		case refused:
-			if err := f.prove(ctx, act.Step, &o); err != nil {
+			if err := f.checkAdoptable(ctx, act.Step, &o); err != nil {
 				o.Why = err.Error()
 			}
 		case p != nil:
@@ -120,7 +122,7 @@ func (f finder) objects(ctx context.Context) (all []Object) {
 	}
 	for i := range f.ran.Plan.Steps {
 		s := &f.ran.Plan.Steps[i]
-		o := f.of(s)
+		o := f.newObject(s)
 		switch tried := slices.ContainsFunc(f.ran.Tried, func(a reconcile.Tried) bool { return a.Step == s && !a.Skipped }); {
 		case s.Child.Policy.Patch:
 			continue
@@ -136,16 +138,17 @@ func (f finder) objects(ctx context.Context) (all []Object) {
 	return all
 }
 
-func (f finder) of(s *plan.Step) Object {
+// newObject returns the Object that a step is about.
+func (f finder) newObject(s *plan.Step) Object {
 	return Object{
 		Kind: s.Document.GetKind(), Namespace: s.Document.GetNamespace(), Name: s.Document.GetName(),
 		Place: s.Child.Doc.Place().String(), owner: f.owner,
 	}
 }
 
-// prove proves that applying a child to the object of its name changes nothing but
-// our metadata. The error says why it does not.
-func (f finder) prove(ctx context.Context, s *plan.Step, o *Object) error {
+// checkAdoptable checks that applying a child to the object of its name changes nothing but our
+// metadata, and completes o. The error is the reason why the object may not be adopted.
+func (f finder) checkAdoptable(ctx context.Context, s *plan.Step, o *Object) error {
 	gvk := s.Document.GroupVersionKind()
 	var served bool
 	if o.resource, served = f.Served().Resource(gvk); !served {
@@ -155,7 +158,7 @@ func (f finder) prove(ctx context.Context, s *plan.Step, o *Object) error {
 	if o.live, err = f.Writer().Read(ctx, o.resource, o.Namespace, o.Name); err != nil {
 		return fmt.Errorf("reading it: %w", err)
 	}
-	o.Tool = tool(o.live)
+	o.Tool = findTool(o.live)
 	if ok, whose := plan.TakeOver(f.owner, o.live, false, true); !ok {
 		return errors.New(whose)
 	}
@@ -163,14 +166,14 @@ func (f finder) prove(ctx context.Context, s *plan.Step, o *Object) error {
 	if err != nil {
 		return err
 	}
-	if err := f.keep(s.Child.File, doc, o.live); err != nil {
+	if err := f.keepDrawnTexts(s.Child.File, doc, o.live); err != nil {
 		return err
 	}
 	answer, err := f.Writer().Update(ctx, o.resource, doc, o.live.GetUID())
 	if err != nil {
 		return fmt.Errorf("the API server refuses to apply it: %w", err)
 	}
-	if o.Diff, err = diff.Between(managed(o.live), managed(answer)); err != nil {
+	if o.Diff, err = diff.Between(copyWithoutManager(o.live), copyWithoutManager(answer)); err != nil {
 		return err
 	}
 	if o.Diff != "" {
@@ -180,9 +183,9 @@ func (f finder) prove(ctx context.Context, s *plan.Step, o *Object) error {
 	return nil
 }
 
-// managed is an object without the label that says who manages it, which is what
-// changes.
-func managed(o *unstructured.Unstructured) map[string]any {
+// copyWithoutManager returns a copy of an object without the label that names what manages it.
+// Adopting changes that label.
+func copyWithoutManager(o *unstructured.Unstructured) map[string]any {
 	o = o.DeepCopy()
 	labels := o.GetLabels()
 	delete(labels, "app.kubernetes.io/managed-by")
@@ -190,9 +193,9 @@ func managed(o *unstructured.Unstructured) map[string]any {
 	return o.Object
 }
 
-// keep puts texts of a Secret that are drawn once into its document: they are what
-// they are in the live Secret.
-func (f finder) keep(file string, doc, there *unstructured.Unstructured) error {
+// keepDrawnTexts puts the texts of a Secret that are drawn once into its document, as the live
+// Secret has them.
+func (f finder) keepDrawnTexts(file string, doc, there *unstructured.Unstructured) error {
 	if doc.GetKind() != "Secret" {
 		return nil
 	}
@@ -212,23 +215,23 @@ func (f finder) keep(file string, doc, there *unstructured.Unstructured) error {
 	return nil
 }
 
-// tool is what would delete an object when it is uninstalled, by what Helm, Flux and
-// Argo CD note on objects.
-func tool(o metav1.Object) string {
-	said := func(m map[string]string, name, namespace string) string {
+// findTool returns what deletes an object when it is uninstalled, by what Helm, Flux and Argo CD
+// note on objects. It is "" if they note nothing.
+func findTool(o metav1.Object) string {
+	joinName := func(m map[string]string, name, namespace string) string {
 		return strings.TrimPrefix(m[namespace]+"/"+m[name], "/")
 	}
 	labels, annotations := o.GetLabels(), o.GetAnnotations()
 	switch {
 	case labels["kustomize.toolkit.fluxcd.io/name"] != "":
-		return "Kustomization " + said(labels, "kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace")
+		return "Kustomization " + joinName(labels, "kustomize.toolkit.fluxcd.io/name", "kustomize.toolkit.fluxcd.io/namespace")
 	case labels["helm.toolkit.fluxcd.io/name"] != "":
-		return "HelmRelease " + said(labels, "helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace")
+		return "HelmRelease " + joinName(labels, "helm.toolkit.fluxcd.io/name", "helm.toolkit.fluxcd.io/namespace")
 	case annotations["argocd.argoproj.io/tracking-id"] != "":
 		name, _, _ := strings.Cut(annotations["argocd.argoproj.io/tracking-id"], ":")
 		return "Argo CD's Application " + name
 	case annotations["meta.helm.sh/release-name"] != "":
-		return "Helm release " + said(annotations, "meta.helm.sh/release-name", "meta.helm.sh/release-namespace")
+		return "Helm release " + joinName(annotations, "meta.helm.sh/release-name", "meta.helm.sh/release-namespace")
 	}
 	return ""
 }

@@ -21,7 +21,7 @@ func TestTool(t *testing.T) {
 		"Argo CD's Application shops": {Annotations: map[string]string{
 			"argocd.argoproj.io/tracking-id": "shops:apps/Deployment:shops/north"}},
 	} {
-		if got := tool(&o); got != want {
+		if got := findTool(&o); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
