@@ -49,7 +49,7 @@ func Find(ctx context.Context, cfg *rest.Config, name, identity string) (*Stop, 
 	if s.crd, err = liveview.ReadCRD(ctx, s.writer.Reader, name); err != nil {
 		return nil, fmt.Errorf("reading CRD %s: %w", name, err)
 	}
-	if s.of, s.Record, err = stopped(s.crd, identity); err != nil {
+	if s.of, s.Record, err = findStopped(s.crd, identity); err != nil {
 		return nil, fmt.Errorf("looking at the rollout of %s: %w", name, err)
 	}
 	return s, nil
@@ -174,7 +174,7 @@ func (s *Stop) Approve(ctx context.Context, approval rollout.Approval) error {
 		if !apierrors.IsConflict(err) {
 			return err
 		}
-		return cmp.Or(s.again(ctx), err)
+		return cmp.Or(s.rereadCRD(ctx), err)
 	})
 	if err != nil {
 		return fmt.Errorf("approving %s: %w", s.Kind, err)
@@ -182,8 +182,8 @@ func (s *Stop) Approve(ctx context.Context, approval rollout.Approval) error {
 	return nil
 }
 
-// again reads the CRD again, on which the stop is to be the one that was found.
-func (s *Stop) again(ctx context.Context) error {
+// rereadCRD reads the CRD again, and checks that the rollout is stopped as it was found.
+func (s *Stop) rereadCRD(ctx context.Context) error {
 	crd, err := liveview.ReadCRD(ctx, s.writer.Reader, s.Kind)
 	if err != nil {
 		return err
@@ -196,9 +196,9 @@ func (s *Stop) again(ctx context.Context) error {
 	return (&Stop{Kind: s.Kind, Record: now}).Compare(s.ID())
 }
 
-// stopped finds the rollout of a kind that is stopped, of this installation or,
-// if identity is "", of any.
-func stopped(crd metav1.Object, identity string) (of shard.Shard, record rollout.Record, err error) {
+// findStopped finds the stopped rollout of a kind: that of an installation, or of any if identity
+// is "".
+func findStopped(crd metav1.Object, identity string) (of shard.Shard, record rollout.Record, err error) {
 	claims := shard.Claims(crd)
 	if len(claims) == 0 { // whoever served it is to serve it again
 		claims = []shard.Claim{{}}
