@@ -42,8 +42,8 @@ var order = []Verb{Created, Changed, Recreated, Patched, Pruned, GivenBack, Held
 // Wrong are verbs of what needs a person.
 func (v Verb) Wrong() bool { return v == Refused || v == Unknown }
 
-// changes are verbs of what the operator would write.
-func (v Verb) changes() bool { return v != Kept && v != Held && !v.Wrong() }
+// isWrite reports whether the operator would write.
+func (v Verb) isWrite() bool { return v != Kept && v != Held && !v.Wrong() }
 
 // A Change is what would become of one object.
 type Change struct {
@@ -75,7 +75,8 @@ func (c *Change) Named() string {
 	return c.Kind + " " + name
 }
 
-func about(gvk schema.GroupVersionKind, o metav1.Object, verb Verb) Change {
+// newChange returns a change with a verb and the names of its object.
+func newChange(gvk schema.GroupVersionKind, o metav1.Object, verb Verb) Change {
 	return Change{Verb: verb, APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
@@ -103,7 +104,8 @@ func (c Counts) add(o Counts) {
 	}
 }
 
-func count(changes []Change) Counts {
+// countVerbs returns how many changes have each verb.
+func countVerbs(changes []Change) Counts {
 	c := Counts{}
 	for i := range changes {
 		c[changes[i].Verb]++
@@ -123,11 +125,12 @@ const (
 	Wrong
 )
 
-func outcome(changes []Change) Outcome {
+// outcomeOf returns the Outcome of some changes.
+func outcomeOf(changes []Change) Outcome {
 	switch {
 	case slices.ContainsFunc(changes, func(c Change) bool { return c.Verb.Wrong() }):
 		return Wrong
-	case slices.ContainsFunc(changes, func(c Change) bool { return c.Verb.changes() }):
+	case slices.ContainsFunc(changes, func(c Change) bool { return c.Verb.isWrite() }):
 		return Changes
 	}
 	return Nothing

@@ -48,59 +48,60 @@ func (s Sight) Child(ctx context.Context, resource *unstructured.Unstructured, o
 	if d.Plan != nil {
 		for i := range d.Plan.Steps {
 			step := &d.Plan.Steps[i]
-			c, o := d.rendered(step), step.Document
-			if !of.names(&c) {
+			c, o := d.describeChild(step), step.Document
+			if !of.isSubjectOf(&c) {
 				continue
 			}
 			if c.Verb.Wrong() && c.Diff == "" {
-				d.compare(&c, only(body, o.Object), o.Object)
+				d.addDiff(&c, selectDesired(body, o.Object), o.Object)
 			}
 			if desired = o.Object; out.Verb == "" || c.Verb != Kept { // several steps may be about it: a patch of a subresource is one
 				out.Diff, out.Verb, out.Message = c.Diff, c.Verb, c.Why
 			}
 		}
 	}
-	for _, c := range d.ends() {
-		if desired == nil && of.names(&c) {
+	for _, c := range d.listEnds() {
+		if desired == nil && of.isSubjectOf(&c) {
 			out.Diff, out.Verb, out.Message = c.Diff, c.Verb, c.Why
 		}
 	}
 	ours := there != nil && there.Meta.GetLabels()[api.LabelOwnerUID] == string(resource.GetUID())
-	if why := d.stays(); out.Verb == "" && ours && why != "" {
+	if why := d.explainUntouched(); out.Verb == "" && ours && why != "" {
 		out.Verb, out.Message = Held, why
 	}
 	out.Live, out.Desired, err = shownPair(body, desired)
 	return out, err
 }
 
-// stays says why a child stays as it is that no step of the plan is about; "" if there is
-// no reason.
-func (d differ) stays() string {
+// explainUntouched returns why a child stays as it is if no step of the plan is about it, or "" if
+// there is no reason.
+func (d differ) explainUntouched() string {
 	if d.leaving {
 		return "its resource is being deleted"
 	}
-	if why := d.unplanned(); why != "" {
+	if why := d.explainNoPlan(); why != "" {
 		return "nothing is changed: " + why
 	}
-	return strings.Join(d.waiting(), "; ")
+	return strings.Join(d.listWaiting(), "; ")
 }
 
-// names reports whether a change is about the object, in whichever version.
-func (r Ref) names(c *Change) bool {
+// isSubjectOf reports whether a change is about the object, in any version.
+func (r Ref) isSubjectOf(c *Change) bool {
 	gvk := schema.FromAPIVersionAndKind(c.APIVersion, c.Kind)
 	return gvk.GroupKind() == r.GroupKind() && c.Namespace == r.Namespace && c.Name == r.Name
 }
 
-// only is what lives of the fields that are desired. Of a list, more items than are
-// desired are kept.
-func only(live, desired map[string]any) map[string]any {
+// selectDesired returns the desired fields of a live object. A list keeps the items that it has
+// beyond those that are desired.
+func selectDesired(live, desired map[string]any) map[string]any {
 	if live == nil {
 		return nil
 	}
-	return onlyOf(live, desired).(map[string]any)
+	return selectDesiredValue(live, desired).(map[string]any)
 }
 
-func onlyOf(live, desired any) any {
+// selectDesiredValue does the same for any value.
+func selectDesiredValue(live, desired any) any {
 	switch wanted := desired.(type) {
 	case map[string]any:
 		there, is := live.(map[string]any)
@@ -110,7 +111,7 @@ func onlyOf(live, desired any) any {
 		out := map[string]any{}
 		for key := range wanted {
 			if v, found := there[key]; found {
-				out[key] = onlyOf(v, wanted[key])
+				out[key] = selectDesiredValue(v, wanted[key])
 			}
 		}
 		return out
@@ -121,7 +122,7 @@ func onlyOf(live, desired any) any {
 		}
 		out := slices.Clone(there)
 		for i := range min(len(there), len(wanted)) {
-			out[i] = onlyOf(there[i], wanted[i])
+			out[i] = selectDesiredValue(there[i], wanted[i])
 		}
 		return out
 	}

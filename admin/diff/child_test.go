@@ -33,10 +33,10 @@ func TestOnly(t *testing.T) {
 			"selector": "not a map",
 		},
 	}
-	if diff := cmp.Diff(want, only(live, desired)); diff != "" {
+	if diff := cmp.Diff(want, selectDesired(live, desired)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if got := only(nil, desired); got != nil {
+	if got := selectDesired(nil, desired); got != nil {
 		t.Errorf("what is not there has %v", got)
 	}
 }

@@ -21,7 +21,7 @@ func (s Sight) Explain(ctx context.Context, resource *unstructured.Unstructured)
 	r := view.Reconciler()
 	traced := explain.TraceRender(ctx, s.Folder, resource, r.World(view.Version(), resource))
 	planned := r.Preview(ctx, view.Version(), resource).Plan
-	report := explain.Of(explain.Input{Kind: s.Folder, Resource: resource, Traced: traced, Live: observed(view, planned, resource),
+	report := explain.Of(explain.Input{Kind: s.Folder, Resource: resource, Traced: traced, Live: observeObjects(view, planned, resource),
 		Unlisted: func(gvk schema.GroupVersionKind) error {
 			if state := view.Cluster().Children.State(gvk); state.Phase == live.Unsynced {
 				return state.Err
@@ -42,10 +42,10 @@ func (s Sight) Explain(ctx context.Context, resource *unstructured.Unstructured)
 	return report
 }
 
-// observed are the live children of a resource, and what it patches, with what
-// becomes of each by the plan, nil if there is none. What could not be read is
-// among the view's troubles.
-func observed(view *liveview.View, planned *plan.Plan, resource *unstructured.Unstructured) []explain.Observed {
+// observeObjects returns the live children of a resource and the objects that it patches, with what
+// the plan does with each. planned may be nil. Errors of reading are among the troubles of the
+// view.
+func observeObjects(view *liveview.View, planned *plan.Plan, resource *unstructured.Unstructured) []explain.Observed {
 	c, uid := view.Cluster(), resource.GetUID()
 	var all []live.Object
 	for gvk := range view.Version().Children {

@@ -18,7 +18,7 @@ import (
 // change then says why. live is the resource as it is, or nil.
 func (s Sight) Try(ctx context.Context, doc, live *unstructured.Unstructured) (*unstructured.Unstructured, *Change) {
 	gvk := doc.GroupVersionKind()
-	c := about(gvk, doc, Created)
+	c := newChange(gvk, doc, Created)
 	if live != nil {
 		c.Verb = Changed
 	}
@@ -27,13 +27,13 @@ func (s Sight) Try(ctx context.Context, doc, live *unstructured.Unstructured) (*
 		c.Verb, c.Why = Refused, fmt.Sprintf("the cluster does not serve %s %s", gvk.GroupVersion(), gvk.Kind)
 		return nil, &c
 	}
-	doc = written(doc, r.Namespaced)
+	doc = prepareDocument(doc, r.Namespaced)
 	answer, err := apply.Person{Writer: s.Writer()}.TryFile(ctx, r, doc, live)
 	if err != nil {
 		c.Verb, c.Why = verbOf(err), err.Error()
 		return nil, &c
 	}
-	if err := show(s.Folder, answer); err != nil {
+	if err := convertAnswer(s.Folder, answer); err != nil {
 		c.Verb, c.Why = Refused, err.Error()
 		return nil, &c
 	}
@@ -50,9 +50,9 @@ func (s Sight) Try(ctx context.Context, doc, live *unstructured.Unstructured) (*
 	return answer, &c
 }
 
-// written is a document without what the server notes on objects, as it is in
-// one that was read from a cluster.
-func written(doc *unstructured.Unstructured, namespaced bool) *unstructured.Unstructured {
+// prepareDocument returns a copy of a document as a person writes it: without what the server notes
+// on objects, and without a namespace if its kind is cluster-scoped.
+func prepareDocument(doc *unstructured.Unstructured, namespaced bool) *unstructured.Unstructured {
 	doc = &unstructured.Unstructured{Object: copyWithoutNotes(doc.Object, false)}
 	if !namespaced {
 		doc.SetNamespace("")
@@ -60,9 +60,8 @@ func written(doc *unstructured.Unstructured, namespaced bool) *unstructured.Unst
 	return doc
 }
 
-// show shows an answer in the version that the templates see, as the server
-// would.
-func show(folder *kind.Kind, o *unstructured.Unstructured) error {
+// convertAnswer converts an answer to the version that the templates see, as the server would.
+func convertAnswer(folder *kind.Kind, o *unstructured.Unstructured) error {
 	if o.GroupVersionKind() == folder.GVK {
 		return nil
 	}

@@ -70,13 +70,13 @@ func (s Sight) All(ctx context.Context, of Scope) (*Impact, error) {
 	r := view.Reconciler()
 	out := &Impact{Kind: k.Name, Counts: Counts{}, Resources: make([]*Resource, len(resources))}
 	previews := make([]rollout.Preview, len(resources))
-	before := record(k)
+	before := readRecord(k)
 	var all sync.WaitGroup
 	slots := make(chan struct{}, max(of.Abreast, 1))
 	for i, o := range resources {
 		slots <- struct{}{}
 		all.Go(func() {
-			out.Resources[i] = one(ctx, view, r, o)
+			out.Resources[i] = diffResource(ctx, view, r, o)
 			previews[i] = rollout.PreviewOf(view.Version().Digest, r.Preview(ctx, view.Version(), o), o, rollout.PastByStatus(before))
 			<-slots
 		})
@@ -84,7 +84,7 @@ func (s Sight) All(ctx context.Context, of Scope) (*Impact, error) {
 	all.Wait()
 	for _, one := range out.Resources {
 		out.Counts.add(one.Counts)
-		out.Deletes = append(out.Deletes, deletes(one)...)
+		out.Deletes = append(out.Deletes, findDeleted(one)...)
 		if len(one.Unready) > 0 {
 			out.Unready++
 		}
@@ -107,7 +107,9 @@ func (s Sight) All(ctx context.Context, of Scope) (*Impact, error) {
 	return out, nil
 }
 
-func deletes(r *Resource) []string {
+// findDeleted returns the names of the children that would be deleted, and of those that would be
+// recreated.
+func findDeleted(r *Resource) []string {
 	var all []string
 	for i := range r.Changes {
 		switch c := &r.Changes[i]; c.Verb {
@@ -120,7 +122,8 @@ func deletes(r *Resource) []string {
 	return all
 }
 
-func record(k *liveview.Kind) rollout.Record {
+// readRecord reads the record of the rollout from the CRD of a kind. It is empty without a CRD.
+func readRecord(k *liveview.Kind) rollout.Record {
 	if k.CRD == nil {
 		return rollout.Record{}
 	}

@@ -28,7 +28,7 @@ type Rendering struct {
 func (s Sight) Render(ctx context.Context, resource *unstructured.Unstructured) *Rendering {
 	view := s.View(ctx, s.Kind, s.Folder, resource)
 	d := differ{view, view.Reconciler().DryRun(ctx, view.Version(), resource), resource.GetDeletionTimestamp() != nil}
-	out := &Rendering{Resource: d.resource(resource)}
+	out := &Rendering{Resource: d.describeResource(resource)}
 	if out.Error == "" {
 		out.Children, out.Waits = d.Rendered.Children, d.Rendered.Waiting
 	}

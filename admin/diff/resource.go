@@ -47,7 +47,7 @@ type Resource struct {
 
 // New is a resource of which nothing is known yet; kind is the name of its CRD.
 func New(kind string, o *unstructured.Unstructured) *Resource {
-	c := about(o.GroupVersionKind(), o, Kept)
+	c := newChange(o.GroupVersionKind(), o, Kept)
 	return &Resource{Kind: kind, Called: c.Named(), Namespace: c.Namespace, Name: c.Name}
 }
 
@@ -56,12 +56,12 @@ func (r *Resource) Outcome() Outcome {
 	if r.Error != "" || len(r.Troubles) > 0 {
 		return Wrong
 	}
-	out := outcome(r.Changes)
+	out := outcomeOf(r.Changes)
 	if len(r.Unready) > 0 {
 		out = max(out, Changes)
 	}
 	if r.Self != nil {
-		out = max(out, outcome([]Change{*r.Self}))
+		out = max(out, outcomeOf([]Change{*r.Self}))
 	}
 	return out
 }
@@ -69,29 +69,31 @@ func (r *Resource) Outcome() Outcome {
 // Of tells what the operator would do for a resource.
 func (s Sight) Of(ctx context.Context, resource *unstructured.Unstructured) *Resource {
 	view := s.View(ctx, s.Kind, s.Folder, resource)
-	out := one(ctx, view, view.Reconciler(), resource)
+	out := diffResource(ctx, view, view.Reconciler(), resource)
 	out.Troubles = view.Troubles()
 	out.Notes = append(out.Notes, view.Notes()...)
 	return out
 }
 
-func one(ctx context.Context, view *liveview.View, r *reconcile.Reconciler, resource *unstructured.Unstructured) *Resource {
+// diffResource makes a dry run for a resource and describes it.
+func diffResource(ctx context.Context, view *liveview.View, r *reconcile.Reconciler, resource *unstructured.Unstructured) *Resource {
 	d := differ{view, r.DryRun(ctx, view.Version(), resource), resource.GetDeletionTimestamp() != nil}
-	return d.resource(resource)
+	return d.describeResource(resource)
 }
 
-// resource is what the dry run of a resource came to.
-func (d differ) resource(resource *unstructured.Unstructured) *Resource {
+// describeResource returns what the dry run of a resource came to.
+func (d differ) describeResource(resource *unstructured.Unstructured) *Resource {
 	out := New(d.view.Version().Name, resource)
-	out.Changes, out.Notes = d.changes(), d.notes()
-	out.Counts = count(out.Changes)
-	if out.Error = d.unplanned(); out.Error == "" {
-		out.Waiting, out.Unready = d.waiting(), d.listUnready()
+	out.Changes, out.Notes = d.listChanges(), d.listNotes()
+	out.Counts = countVerbs(out.Changes)
+	if out.Error = d.explainNoPlan(); out.Error == "" {
+		out.Waiting, out.Unready = d.listWaiting(), d.listUnready()
 	}
 	return out
 }
 
-func first(problems []status.Problem) string {
+// firstProblem returns the message of the first problem.
+func firstProblem(problems []status.Problem) string {
 	if len(problems) == 0 {
 		return "it cannot be rendered"
 	}
@@ -105,19 +107,21 @@ type differ struct {
 	leaving bool
 }
 
-// unplanned says why there is no plan; "" if there is one.
-func (d differ) unplanned() string {
+// explainNoPlan returns why there is no plan, or "" if there is one.
+func (d differ) explainNoPlan() string {
 	switch {
 	case d.Plan == nil:
-		return first(d.Problems)
+		return firstProblem(d.Problems)
 	case d.Plan.Empty:
-		return first(slices.DeleteFunc(slices.Clone(d.Problems), func(p status.Problem) bool { return p.Reason != api.ReasonRenderedNothing }))
+		return firstProblem(slices.DeleteFunc(slices.Clone(d.Problems), func(p status.Problem) bool {
+			return p.Reason != api.ReasonRenderedNothing
+		}))
 	}
 	return ""
 }
 
-// waiting are the files that wait, and what for.
-func (d differ) waiting() (all []string) {
+// listWaiting returns the files that wait, and what for.
+func (d differ) listWaiting() (all []string) {
 	for _, w := range d.Rendered.Waiting {
 		all = append(all, w.File+".yaml: "+w.Message)
 	}
@@ -133,7 +137,8 @@ func (d differ) listUnready() (all []string) {
 	return all
 }
 
-func (d differ) notes() []string {
+// listNotes returns what to know besides the changes.
+func (d differ) listNotes() []string {
 	var all []string
 	if d.leaving {
 		all = append(all, "it is being deleted: what the garbage collector deletes with it is not listed")
@@ -150,27 +155,27 @@ func (d differ) notes() []string {
 	return all
 }
 
-// changes are those of the steps, then what is pruned, released and held.
-func (d differ) changes() []Change {
+// listChanges returns the changes of the steps, then those of what is pruned, released and held.
+func (d differ) listChanges() []Change {
 	var all []Change
 	if d.Plan != nil {
 		for i := range d.Plan.Steps {
-			all = append(all, d.rendered(&d.Plan.Steps[i]))
+			all = append(all, d.describeChild(&d.Plan.Steps[i]))
 		}
 	}
-	return append(all, d.ends()...)
+	return append(all, d.listEnds()...)
 }
 
-// rendered is what becomes of a rendered child.
-func (d differ) rendered(s *plan.Step) Change {
-	c := about(s.Document.GroupVersionKind(), s.Document, Kept)
-	c.Subresource, c.Place, c.Why = s.Child.Policy.Subresource, place(s.Child), s.Why
-	d.step(s, &c)
+// describeChild returns what becomes of a rendered child.
+func (d differ) describeChild(s *plan.Step) Change {
+	c := newChange(s.Document.GroupVersionKind(), s.Document, Kept)
+	c.Subresource, c.Place, c.Why = s.Child.Policy.Subresource, placeOf(s.Child), s.Why
+	d.completeChange(s, &c)
 	return c
 }
 
-// ends are what becomes of what is not rendered any more.
-func (d differ) ends() []Change {
+// listEnds returns what becomes of objects that are not rendered any more.
+func (d differ) listEnds() []Change {
 	p := d.Plan
 	if p == nil { // what cannot be rendered may have something to prune all the same
 		p = &plan.Plan{}
@@ -183,7 +188,7 @@ func (d differ) ends() []Change {
 	}
 	for _, r := range p.Retained {
 		if r.Why == plan.HoldsData {
-			c := about(r.Live.GVK, r.Live.Meta, Held)
+			c := newChange(r.Live.GVK, r.Live.Meta, Held)
 			c.Why = r.Describe()
 			ends = append(ends, c)
 		}
@@ -194,15 +199,16 @@ func (d differ) ends() []Change {
 	return ends
 }
 
-func place(c render.Child) string {
+// placeOf returns where the template of a child stands, or "" if it has no document.
+func placeOf(c render.Child) string {
 	if c.Doc == nil {
 		return ""
 	}
 	return c.Doc.Place().String()
 }
 
-// step tells what becomes of a rendered child.
-func (d differ) step(s *plan.Step, c *Change) {
+// completeChange adds the verb, the reason and the differences to the change of a rendered child.
+func (d differ) completeChange(s *plan.Step, c *Change) {
 	switch s.Action {
 	case plan.Keep, plan.Done:
 		return
@@ -249,7 +255,7 @@ func (d differ) describeStep(a *reconcile.Tried, c *Change) {
 	default:
 		c.Verb, after = Created, a.Step.Document.Object
 	}
-	d.compare(c, before, after)
+	d.addDiff(c, before, after)
 	switch {
 	case c.Verb != Changed || c.Diff != "":
 	case a.Step.Live != nil && isSameContent(a):
@@ -265,8 +271,8 @@ func isSameContent(a *reconcile.Tried) bool {
 	return a.Step.Live.Meta.GetAnnotations()[api.AnnotationDesired] == a.Step.Hash
 }
 
-// compare puts the diff into a change.
-func (d differ) compare(c *Change, before, after map[string]any) {
+// addDiff adds the differences of two states to a change.
+func (d differ) addDiff(c *Change, before, after map[string]any) {
 	text, err := diffStates(before, after, c.Subresource != "")
 	if err != nil {
 		c.Why = cmp.Or(c.Why, err.Error())
@@ -293,7 +299,7 @@ func (d differ) describeEnd(r *reconcile.Tried) Change {
 	if r.Release != nil {
 		l, verb = &r.Release.Live, GivenBack
 	}
-	c := about(l.GVK, l.Meta, verb)
+	c := newChange(l.GVK, l.Meta, verb)
 	if c.Why = "it is not rendered any more"; d.leaving {
 		c.Why = "its resource is being deleted"
 	}
@@ -308,7 +314,7 @@ func (d differ) describeEnd(r *reconcile.Tried) Change {
 	case r.Err != nil:
 		c.Verb, c.Why = verbOf(r.Err), r.Err.Error()
 	case r.Answer != nil:
-		d.compare(&c, l.Body, r.Answer.Object)
+		d.addDiff(&c, l.Body, r.Answer.Object)
 	}
 	return c
 }
