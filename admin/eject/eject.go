@@ -85,10 +85,10 @@ func New(ctx context.Context, s *liveview.Survey, writer *apply.Writer, names ..
 	}
 	for _, crd := range all {
 		switch {
-		case e.kinds.all && bears(crd), slices.Contains(names, crd.GetName()):
+		case e.kinds.all && hasMarks(crd), slices.Contains(names, crd.GetName()):
 			e.crds = append(e.crds, crd)
 			e.kinds.names[crd.GetName()] = true
-		case bears(crd):
+		case hasMarks(crd):
 			e.kinds.others[crd.GetName()] = true
 		}
 	}
@@ -97,14 +97,14 @@ func New(ctx context.Context, s *liveview.Survey, writer *apply.Writer, names ..
 			return nil, fmt.Errorf("ejecting %s: there is no CRD of that name; what is left of kinds without one goes with --all", name)
 		}
 	}
-	return e, e.resources(ctx)
+	return e, e.findResources(ctx)
 }
 
 // Definitions are the CRDs of the kinds.
 func (e *Eject) Definitions() []metav1.Object { return e.crds }
 
-// resources finds out which resources there are.
-func (e *Eject) resources(ctx context.Context) error {
+// findResources finds the resources of the kinds, and the kinds of objects that are on record.
+func (e *Eject) findResources(ctx context.Context) error {
 	for _, crd := range e.crds {
 		k, err := e.survey.Kind(ctx, crd.GetName())
 		if err != nil {
@@ -132,19 +132,19 @@ func (e *Eject) Find(ctx context.Context) ([]Object, error) {
 	e.Unread = nil
 	errs := slices.Clone(e.unknown)
 	for _, group := range e.survey.Served().Troubled() {
-		errs = append(errs, e.blind(schema.GroupKind{Group: group}, e.survey.Served().Unknown(group)))
+		errs = append(errs, e.recordUnread(schema.GroupKind{Group: group}, e.survey.Served().Unknown(group)))
 	}
 	all := slices.DeleteFunc(slices.Clone(e.survey.Served().Listable()), func(r live.Resource) bool {
 		return r.GVK.Kind == "Event" || r.GVK.GroupKind() == definitions.GVK.GroupKind()
 	})
 	unlisted := e.survey.EachOf(ctx, all, "", func(r live.Resource, o metav1.Object) {
-		if what := e.kinds.of(r, o); what != "" {
-			found = append(found, Object{what, slices.ContainsFunc(o.GetFinalizers(), e.kinds.sides(r, o).ours), r, o})
+		if what := e.kinds.classifyObject(r, o); what != "" {
+			found = append(found, Object{what, slices.ContainsFunc(o.GetFinalizers(), e.kinds.sidesOf(r, o).isOurs), r, o})
 		}
 	})
 	for i, err := range unlisted {
 		if err != nil && !apierrors.IsNotFound(err) { // else its CRD went meanwhile
-			errs = append(errs, e.blind(all[i].GVK.GroupKind(), err))
+			errs = append(errs, e.recordUnread(all[i].GVK.GroupKind(), err))
 		}
 	}
 	order := func(o Object) int { return map[What]int{Child: 0, Patched: 1, Copy: 2, Resource: 3, Kept: 4}[o.What] }
@@ -154,9 +154,9 @@ func (e *Eject) Find(ctx context.Context) ([]Object, error) {
 	return found, errors.Join(errs...)
 }
 
-// blind notes that a kind, or a group, cannot be looked through; it is an error
-// if something of ours is on record there.
-func (e *Eject) blind(gk schema.GroupKind, err error) error {
+// recordUnread records that a kind, or a group, cannot be looked through. It is an error if
+// something of ours is on record there.
+func (e *Eject) recordUnread(gk schema.GroupKind, err error) error {
 	for recorded := range e.recorded {
 		if recorded == gk || gk.Kind == "" && recorded.Group == gk.Group {
 			return fmt.Errorf("looking for what was made: %w", err)
@@ -185,7 +185,7 @@ const (
 func (e *Eject) Strip(ctx context.Context, found []Object, done func(Object)) error {
 	for round, empty := 0, 0; round < rounds && empty < calm; round++ {
 		for _, o := range found {
-			if err := e.one(ctx, o); err != nil {
+			if err := e.stripObject(ctx, o); err != nil {
 				return err
 			}
 			done(o)
@@ -203,7 +203,7 @@ func (e *Eject) Strip(ctx context.Context, found []Object, done func(Object)) er
 			return err
 		}
 		// An operator that runs on without the folder writes the status again.
-		found = slices.DeleteFunc(found, func(o Object) bool { return o.What == Resource && !e.kinds.holds(o.Resource, o.Meta) })
+		found = slices.DeleteFunc(found, func(o Object) bool { return o.What == Resource && !e.kinds.hasTraces(o.Resource, o.Meta) })
 		if empty++; len(found) > 0 {
 			empty = 0
 		}
@@ -212,21 +212,20 @@ func (e *Eject) Strip(ctx context.Context, found []Object, done func(Object)) er
 		return fmt.Errorf("ejecting: somebody puts on again what is taken off: %s and %d more", found[0], len(found)-1)
 	}
 	for _, crd := range e.crds {
-		if !bears(crd) && e.kinds.entries(Object{Definition, false, definitions, crd}) == nil {
+		if !hasMarks(crd) && e.kinds.remainingEntries(Object{Definition, false, definitions, crd}) == nil {
 			continue
 		}
 		o := Object{Definition, false, definitions, crd}
-		if err := e.one(ctx, o); err != nil {
+		if err := e.stripObject(ctx, o); err != nil {
 			return err
 		}
 		done(o)
 	}
-	return e.forget(ctx)
+	return e.deleteReports(ctx)
 }
 
-// forget deletes the reports of operators that do not run, once all kinds are
-// ejected.
-func (e *Eject) forget(ctx context.Context) error {
+// deleteReports deletes the reports of operators that do not run, once all kinds are ejected.
+func (e *Eject) deleteReports(ctx context.Context) error {
 	if !e.kinds.all {
 		return nil
 	}
@@ -242,9 +241,9 @@ func (e *Eject) forget(ctx context.Context) error {
 // tries is how often an object is read again that changed meanwhile.
 const tries = 10
 
-// one takes what is ours off one object, or deletes it if it is wholly ours. One that is
-// gone is done.
-func (e *Eject) one(ctx context.Context, o Object) (err error) {
+// stripObject takes what is ours off one object, or deletes it if it is wholly ours. An object that
+// is gone needs nothing.
+func (e *Eject) stripObject(ctx context.Context, o Object) (err error) {
 	if o.What == Kept {
 		err := e.writer.Delete(ctx, o.Resource, o.Meta, metav1.DeletePropagationBackground)
 		if err != nil && !apierrors.IsNotFound(err) {
@@ -253,7 +252,7 @@ func (e *Eject) one(ctx context.Context, o Object) (err error) {
 		return nil
 	}
 	for range tries {
-		_, err = e.writer.Metadata(ctx, o.Resource, o.Meta, e.kinds.fields(o))
+		_, err = e.writer.Metadata(ctx, o.Resource, o.Meta, e.kinds.metadataPatch(o))
 		if err == nil || apierrors.IsNotFound(err) {
 			return nil
 		}

@@ -27,12 +27,12 @@ func (e *Eject) Idle(ctx context.Context) error {
 			r := alive[identity]
 			if r == nil {
 				var err error
-				if r, err = e.operator(ctx, identity); err != nil {
+				if r, err = e.findOperator(ctx, identity); err != nil {
 					return fmt.Errorf("ejecting %s: finding out whether operator %s runs: %w; if it does not, say --stopped", crd.GetName(), identity, err)
 				}
 				alive[identity] = r
 			}
-			if err := r.lets(crd, identity); err != nil {
+			if err := r.checkNotServing(crd, identity); err != nil {
 				return err
 			}
 		}
@@ -55,7 +55,7 @@ func (e *Eject) idleToo(ctx context.Context, known map[string]*running) {
 	for _, lease := range all {
 		told, err := heartbeat.Read(lease.GetAnnotations()[api.AnnotationReport])
 		if err == nil && known[told.Identity] == nil {
-			known[told.Identity], _ = e.operator(ctx, told.Identity)
+			known[told.Identity], _ = e.findOperator(ctx, told.Identity)
 		}
 	}
 }
@@ -66,8 +66,8 @@ type running struct {
 	report *heartbeat.Report
 }
 
-// lets says what is to be done before a kind that the operator serves can go.
-func (r *running) lets(crd metav1.Object, identity string) error {
+// checkNotServing returns an error with what to do first if the operator serves a kind.
+func (r *running) checkNotServing(crd metav1.Object, identity string) error {
 	if !r.leads {
 		return nil
 	}
@@ -88,8 +88,8 @@ func (r *running) lets(crd metav1.Object, identity string) error {
 	return nil
 }
 
-// operator finds out whether an operator runs.
-func (e *Eject) operator(ctx context.Context, identity string) (*running, error) {
+// findOperator reads the report of an operator and finds out whether it runs.
+func (e *Eject) findOperator(ctx context.Context, identity string) (*running, error) {
 	namespace, _, both := strings.Cut(identity, "/")
 	if !both {
 		return nil, errors.New("it has no namespace of its own, so it keeps no report")
@@ -107,7 +107,7 @@ func (e *Eject) operator(ctx context.Context, identity string) (*running, error)
 	if r.report.Lease == "" {
 		return nil, errors.New("it runs without leader election, so no Lease tells")
 	}
-	r.leads, err = e.held(ctx, r.report.LeaseNamespace, r.report.Lease)
+	r.leads, err = e.isLeaseHeld(ctx, r.report.LeaseNamespace, r.report.Lease)
 	if r.leads && lease == nil {
 		err = errors.New("it runs, and its report cannot be found: stop it first")
 	}
@@ -121,8 +121,8 @@ func (e *Eject) operator(ctx context.Context, identity string) (*running, error)
 // clocks may differ.
 const listen = 500 * time.Millisecond
 
-// held reports whether a Lease is held by somebody who renews it.
-func (e *Eject) held(ctx context.Context, namespace, name string) (bool, error) {
+// isLeaseHeld reports whether a Lease is held by somebody who renews it.
+func (e *Eject) isLeaseHeld(ctx context.Context, namespace, name string) (bool, error) {
 	first := ""
 	for end := time.Now().Add(time.Minute); ; {
 		lease, err := e.survey.Object(ctx, live.Leases.GVK, namespace, name)
@@ -168,7 +168,7 @@ func (e *Eject) anyHeld(ctx context.Context, of *unstructured.Unstructured) (boo
 		if lease.GetName() == of.GetName() {
 			continue
 		}
-		if held, err := e.held(ctx, lease.GetNamespace(), lease.GetName()); held || err != nil {
+		if held, err := e.isLeaseHeld(ctx, lease.GetNamespace(), lease.GetName()); held || err != nil {
 			return held, err
 		}
 	}

@@ -34,7 +34,8 @@ const (
 // resource. Where kinds are nested, one may go while the other kind stays.
 type sides struct{ child, resource bool }
 
-func (k kinds) sides(r live.Resource, o metav1.Object) sides {
+// sidesOf returns which sides of an object go.
+func (k kinds) sidesOf(r live.Resource, o metav1.Object) sides {
 	owner, named := api.ParseOwner(o.GetAnnotations()[api.AnnotationOwner])
 	return sides{child: !named || !k.others[owner.Kind], resource: !k.others[r.GVR.GroupResource().String()]}
 }
@@ -44,40 +45,40 @@ func (k kinds) sides(r live.Resource, o metav1.Object) sides {
 var onResources = []string{api.AnnotationPaused, api.AnnotationReconcileAt, api.AnnotationAllowPrune, api.AnnotationSucceeded,
 	api.AnnotationOrphaned, api.Finalizer}
 
-// ours reports whether a label, annotation or finalizer is to go.
-func (s sides) ours(key string) bool {
+// isOurs reports whether a label, annotation or finalizer is to go.
+func (s sides) isOurs(key string) bool {
 	if slices.Contains(onResources, key) {
 		return s.resource
 	}
 	return s.child && api.Reserved(key)
 }
 
-// bear reports whether an object has anything that is to go.
-func (s sides) bear(o metav1.Object) bool {
-	return len(s.keys(o.GetLabels()))+len(s.keys(o.GetAnnotations())) > 0 || slices.ContainsFunc(o.GetFinalizers(), s.ours)
+// hasMarks reports whether an object has a label, an annotation or a finalizer that is to go.
+func (s sides) hasMarks(o metav1.Object) bool {
+	return len(s.keysToRemove(o.GetLabels()))+len(s.keysToRemove(o.GetAnnotations())) > 0 || slices.ContainsFunc(o.GetFinalizers(), s.isOurs)
 }
 
-// keys are those that are to go.
-func (s sides) keys(m map[string]string) map[string]any {
+// keysToRemove returns the keys that are to go. Each is nil, so that merging removes it.
+func (s sides) keysToRemove(m map[string]string) map[string]any {
 	found := map[string]any{}
 	for key := range m {
-		if s.ours(key) {
+		if s.isOurs(key) {
 			found[key] = nil
 		}
 	}
 	return found
 }
 
-// of says what an object is of these kinds; "" is nothing.
-func (k kinds) of(r live.Resource, o metav1.Object) What {
-	s := k.sides(r, o)
+// classifyObject returns what an object is of these kinds, or "" if it is nothing of them.
+func (k kinds) classifyObject(r live.Resource, o metav1.Object) What {
+	s := k.sidesOf(r, o)
 	owner, named := api.ParseOwner(o.GetAnnotations()[api.AnnotationOwner])
 	uid := o.GetLabels()[api.LabelOwnerUID]
 	switch {
 	case r.GVK == revision.Resource.GVK && o.GetLabels()[api.LabelRevision] != "" && k.has(o.GetAnnotations()[api.AnnotationKind]):
 		return Kept
 	case k.resources[r.GVK.GroupKind()]:
-		if k.holds(r, o) || k.entries(Object{What: Resource, Resource: r, Meta: o}) != nil {
+		if k.hasTraces(r, o) || k.remainingEntries(Object{What: Resource, Resource: r, Meta: o}) != nil {
 			return Resource
 		}
 		return ""
@@ -88,57 +89,55 @@ func (k kinds) of(r live.Resource, o metav1.Object) What {
 		return Child
 	case s.child && uid != "" && (k.all || k.uids[uid]):
 		return Copy
-	case k.patches(o):
+	case k.isPatched(o):
 		return Patched
 	}
 	return ""
 }
 
-// holds reports whether a resource bears more of what goes than the status that was
-// written.
-func (k kinds) holds(r live.Resource, o metav1.Object) bool {
-	return k.sides(r, o).bear(o) || k.patches(o)
+// hasTraces reports whether a resource bears more of what goes than the status that was written.
+func (k kinds) hasTraces(r live.Resource, o metav1.Object) bool {
+	return k.sidesOf(r, o).hasMarks(o) || k.isPatched(o)
 }
 
-// patches reports whether an object has fields of a patch.
-func (k kinds) patches(o metav1.Object) bool {
-	return slices.ContainsFunc(o.GetManagedFields(), k.patcher)
+// isPatched reports whether an object has fields of a patch.
+func (k kinds) isPatched(o metav1.Object) bool {
+	return slices.ContainsFunc(o.GetManagedFields(), k.isPatchEntry)
 }
 
-// patcher reports whether an entry of managedFields is that of a patch.
-func (k kinds) patcher(m metav1.ManagedFieldsEntry) bool {
+// isPatchEntry reports whether an entry of managedFields is that of a patch.
+func (k kinds) isPatchEntry(m metav1.ManagedFieldsEntry) bool {
 	uid, is := strings.CutPrefix(m.Manager, api.PatchManager(""))
 	return is && (k.uids[uid] || k.all && len(uid) == len("00000000-0000-0000-0000-000000000000"))
 }
 
-// bears reports whether an object has a label or annotation of ours.
-func bears(o metav1.Object) bool { return sides{true, true}.bear(o) }
+// hasMarks reports whether an object has a label, an annotation or a finalizer of ours.
+func hasMarks(o metav1.Object) bool { return sides{true, true}.hasMarks(o) }
 
-// fields are what is to be merged into the metadata of an object so that nothing
-// is left in it of what goes. Its values, and all that others wrote, stay.
-func (k kinds) fields(of Object) map[string]any {
-	o, s := of.Meta, k.sides(of.Resource, of.Meta)
+// metadataPatch returns what to merge into the metadata of an object, so that nothing is left in it
+// of what goes. Its values stay, and so does all that others wrote.
+func (k kinds) metadataPatch(of Object) map[string]any {
+	o, s := of.Meta, k.sidesOf(of.Resource, of.Meta)
 	out := map[string]any{"resourceVersion": o.GetResourceVersion()}
 	if of.What != Patched {
-		out["labels"], out["annotations"] = s.keys(o.GetLabels()), s.keys(o.GetAnnotations())
-		if left := without(o.GetFinalizers(), s.ours); len(left) < len(o.GetFinalizers()) {
+		out["labels"], out["annotations"] = s.keysToRemove(o.GetLabels()), s.keysToRemove(o.GetAnnotations())
+		if left := dropMatches(o.GetFinalizers(), s.isOurs); len(left) < len(o.GetFinalizers()) {
 			out["finalizers"] = left
 		}
-		refs := without(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return s.child && k.owns(o, r) })
+		refs := dropMatches(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return s.child && k.isOurReference(o, r) })
 		if len(refs) < len(o.GetOwnerReferences()) {
 			out["ownerReferences"] = refs
 		}
 	}
-	if entries := k.entries(of); entries != nil {
+	if entries := k.remainingEntries(of); entries != nil {
 		out["managedFields"] = entries
 	}
 	return out
 }
 
-// owns reports whether an owner reference is one of ours: to the resource that the
-// label tells, and of a kind that goes. Whoever may write labels could name any
-// other owner.
-func (k kinds) owns(o metav1.Object, r metav1.OwnerReference) bool {
+// isOurReference reports whether an owner reference is one of ours. It refers to the resource that
+// the label names, and to a kind that goes. Whoever may write labels could name any other owner.
+func (k kinds) isOurReference(o metav1.Object, r metav1.OwnerReference) bool {
 	if uid := o.GetLabels()[api.LabelOwnerUID]; uid == "" || string(r.UID) != uid {
 		return false
 	}
@@ -148,7 +147,8 @@ func (k kinds) owns(o metav1.Object, r metav1.OwnerReference) bool {
 	return k.uids[string(r.UID)] || k.has(owner.Kind) && group != "" && of.Group == group
 }
 
-func without[T any](all []T, drop func(T) bool) []T {
+// dropMatches returns a copy of a list without the items that match.
+func dropMatches[T any](all []T, drop func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(all), drop)
 }
 
@@ -157,15 +157,16 @@ func without[T any](all []T, drop func(T) bool) []T {
 // the API server would make up an owner, who is in everybody's way.
 const successor = "kubectl"
 
-// entries are managedFields without those that go; nil if none does.
-func (k kinds) entries(of Object) []metav1.ManagedFieldsEntry {
+// remainingEntries returns the managedFields of an object without those that go, or nil if none
+// goes.
+func (k kinds) remainingEntries(of Object) []metav1.ManagedFieldsEntry {
 	var left []metav1.ManagedFieldsEntry
-	s, all := k.sides(of.Resource, of.Meta), of.Meta.GetManagedFields()
+	s, all := k.sidesOf(of.Resource, of.Meta), of.Meta.GetManagedFields()
 	for _, m := range all {
 		own := m.Manager == api.FieldManager || of.What == Definition && m.Manager == api.FieldManager+"-install"
 		applied := m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == ""
 		switch {
-		case k.patcher(m), own && !applied && s.resource:
+		case k.isPatchEntry(m), own && !applied && s.resource:
 			continue
 		case own && applied && s.child && of.What != Patched:
 			m.Manager = successor

@@ -33,7 +33,7 @@ func TestOwns(t *testing.T) {
 		if c.label != "" {
 			o.Labels = map[string]string{api.LabelOwnerUID: c.label}
 		}
-		if got := gone.owns(o, c.reference); got != c.want {
+		if got := gone.isOurReference(o, c.reference); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
