@@ -21,7 +21,7 @@ func (l *look) dropClaimless(ctx context.Context) {
 	}
 	all, err := l.Definitions(ctx)
 	if err != nil {
-		l.unknown("which operators hold a claim on a CRD", err)
+		l.addUnknown("which operators hold a claim on a CRD", err)
 		l.claimsUnread = true
 		l.unread = append(l.unread, verdict.OperatorUnread)
 		return

@@ -32,8 +32,8 @@ type Retired struct {
 	MayGo bool `json:"mayGo,omitempty"`
 }
 
-// understand compiles the folders of an installation, as far as they are known.
-func (l *look) understand(ctx context.Context, i *Installation) {
+// compileFolders compiles the folders of an installation, as far as they are known.
+func (l *look) compileFolders(ctx context.Context, i *Installation) {
 	items, err := l.listConfigMaps(ctx, i)
 	i.unread = err
 	folders := l.joinFolders(items)
@@ -63,9 +63,9 @@ func (l *look) understand(ctx context.Context, i *Installation) {
 	}
 }
 
-// folders are those of the operator's ConfigMaps, if they may be read, and those
-// on file.
-func (l *look) folders(ctx context.Context, i *Installation) (map[string]*folder.Folder, error) {
+// readFolders returns the folders of the operator's ConfigMaps, if they may be read, and those on
+// file.
+func (l *look) readFolders(ctx context.Context, i *Installation) (map[string]*folder.Folder, error) {
 	items, err := l.listConfigMaps(ctx, i)
 	return l.joinFolders(items), err
 }

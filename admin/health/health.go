@@ -103,31 +103,31 @@ type look struct {
 // Of looks at a cluster.
 func Of(ctx context.Context, s *liveview.Survey, asked Asked) *Health {
 	l := &look{Survey: s, Asked: asked, Health: &Health{Version: Format, Installations: []*Installation{}}}
-	l.find(ctx)
+	l.findInstallations(ctx)
 	l.dropClaimless(ctx)
 	for _, i := range l.Installations {
-		l.leader(ctx, i)
+		l.readLeader(ctx, i)
 	}
 	// A local operator without a leader has ended, and given all back.
 	l.Installations = slices.DeleteFunc(l.Installations, func(i *Installation) bool { return i.Local && i.Leader.State == verdict.Nobody })
 	for _, i := range l.Installations {
 		l.takeOver(ctx, i)
-		chart := l.replicas(ctx, i)
-		i.Skew = skew(i.Program, l.Asked.Program, chart)
-		l.kinds(ctx, i)
-		l.understand(ctx, i)
-		l.lacks(ctx, i)
+		chart := l.findReplicas(ctx, i)
+		i.Skew = describeSkew(i.Program, l.Asked.Program, chart)
+		l.addKinds(ctx, i)
+		l.compileFolders(ctx, i)
+		l.findMissingRights(ctx, i)
 	}
-	l.forsaken(ctx)
-	l.starting(ctx)
+	l.findForsaken(ctx)
+	l.findStarting(ctx)
 	l.decideVerdict()
 	slices.Sort(l.Unknown)
 	l.Unknown = slices.Compact(l.Unknown)
 	return l.Health
 }
 
-// unknown notes that something could not be read.
-func (l *look) unknown(what string, err error) {
+// addUnknown records that something could not be read.
+func (l *look) addUnknown(what string, err error) {
 	l.noting.Lock()
 	defer l.noting.Unlock()
 	l.Unknown = append(l.Unknown, fmt.Sprintf("%s: %v", what, err))
@@ -140,13 +140,13 @@ func (l *look) noteNarrowed() {
 	l.narrowed++
 }
 
-// find finds the installations, by the Leases that bear their reports.
-func (l *look) find(ctx context.Context) {
+// findInstallations finds the installations by the Leases that bear their reports.
+func (l *look) findInstallations(ctx context.Context) {
 	if l.Identity != "" {
 		namespace, _, _ := strings.Cut(l.Identity, "/")
 		lease, err := l.Object(ctx, leases, namespace, api.ReportLease(l.Identity))
 		if err != nil {
-			l.unknown("the operator's report", err)
+			l.addUnknown("the operator's report", err)
 			l.LeasesUnread = err.Error()
 		} else if lease != nil {
 			l.add(lease)
@@ -157,10 +157,10 @@ func (l *look) find(ctx context.Context) {
 	all, err := l.Objects(ctx, leases, in)
 	switch {
 	case err != nil && l.OperatorNamespace != "":
-		l.unknown("installations in namespace "+l.OperatorNamespace, err)
+		l.addUnknown("installations in namespace "+l.OperatorNamespace, err)
 		l.LeasesUnread = err.Error()
 	case err != nil:
-		l.unknown("installations outside of namespaces jacquard and "+l.Fallback, err)
+		l.addUnknown("installations outside of namespaces jacquard and "+l.Fallback, err)
 		l.LeasesUnread = err.Error()
 		for _, in.Namespace = range []string{"jacquard", l.Fallback} {
 			if some, err := l.Objects(ctx, leases, in); err == nil {
@@ -173,14 +173,14 @@ func (l *look) find(ctx context.Context) {
 	}
 }
 
-// forsaken finds the CRDs that bear the claim of an operator that is not there.
-func (l *look) forsaken(ctx context.Context) {
+// findForsaken finds the CRDs that bear the claim of an operator that is not there.
+func (l *look) findForsaken(ctx context.Context) {
 	if l.Identity != "" {
 		return
 	}
 	all, err := l.Definitions(ctx)
 	if err != nil {
-		l.unknown("kinds of operators that are gone", err)
+		l.addUnknown("kinds of operators that are gone", err)
 		return
 	}
 	for _, crd := range all {
@@ -192,21 +192,21 @@ func (l *look) forsaken(ctx context.Context) {
 			if slices.ContainsFunc(l.Installations, func(i *Installation) bool { return i.Identity == identity }) {
 				continue
 			}
-			if l.unseen(ctx, crd.GetName(), identity) || l.starts(ctx, identity) {
+			if l.mayHaveReported(ctx, crd.GetName(), identity) || l.addIfStarting(ctx, identity) {
 				continue
 			}
 			c := Claim{CRD: crd.GetName(), Identity: identity,
-				Message: fmt.Sprintf("no operator of that name has reported; install it again, or have another one serve the kind: %s, or take what is left of it off: jacquard eject %s", annotate(claim.Key, crd.GetName()), crd.GetName())}
+				Message: fmt.Sprintf("no operator of that name has reported; install it again, or have another one serve the kind: %s, or take what is left of it off: jacquard eject %s", unclaimCommand(claim.Key, crd.GetName()), crd.GetName())}
 			if !strings.Contains(identity, "/") {
-				c.Message = "no operator of that name has reported, and it may be one of an earlier version outside of the cluster, which does not; if it does not run, another one serves the kind after " + annotate(claim.Key, crd.GetName())
+				c.Message = "no operator of that name has reported, and it may be one of an earlier version outside of the cluster, which does not; if it does not run, another one serves the kind after " + unclaimCommand(claim.Key, crd.GetName())
 			}
 			l.Forsaken = append(l.Forsaken, c)
 		}
 	}
 }
 
-// annotate is the command that takes a claim off CRDs.
-func annotate(key string, crds ...string) string {
+// unclaimCommand returns the command that takes a claim off CRDs.
+func unclaimCommand(key string, crds ...string) string {
 	return "kubectl annotate crd " + strings.Join(crds, " ") + " " + key + "-"
 }
 
@@ -218,7 +218,7 @@ func (l *look) takeOver(ctx context.Context, i *Installation) {
 	}
 	all, err := l.Definitions(ctx)
 	if err != nil {
-		l.unknown("the kinds that "+i.Identity+" has a claim to", err)
+		l.addUnknown("the kinds that "+i.Identity+" has a claim to", err)
 		return
 	}
 	names := map[string][]string{}
@@ -231,20 +231,20 @@ func (l *look) takeOver(ctx context.Context, i *Installation) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(names)) {
 		slices.Sort(names[key])
-		i.TakeOver = append(i.TakeOver, annotate(key, names[key]...))
+		i.TakeOver = append(i.TakeOver, unclaimCommand(key, names[key]...))
 	}
 }
 
-// unseen reports whether an operator that was not found has reported all the same,
-// or may have: where Leases may not be listed.
-func (l *look) unseen(ctx context.Context, crd, identity string) bool {
+// mayHaveReported reports whether an operator that was not found has reported all the same, or may
+// have because Leases may not be listed.
+func (l *look) mayHaveReported(ctx context.Context, crd, identity string) bool {
 	namespace, _, both := strings.Cut(identity, "/")
 	if !both {
 		return l.LeasesUnread != "" // its report may be in any namespace
 	}
 	lease, err := l.Object(ctx, leases, namespace, api.ReportLease(identity))
 	if err != nil {
-		l.unknown(fmt.Sprintf("%s, which serves %s", identity, crd), err)
+		l.addUnknown(fmt.Sprintf("%s, which serves %s", identity, crd), err)
 		l.unread = append(l.unread, verdict.OperatorUnread)
 	}
 	return lease != nil || err != nil

@@ -101,26 +101,26 @@ func (l *look) add(lease *unstructured.Unstructured) {
 // grace is how far clocks may differ.
 const grace = 30 * time.Second
 
-// leader reads the leader's Lease.
-func (l *look) leader(ctx context.Context, i *Installation) {
+// readLeader reads the leader's Lease.
+func (l *look) readLeader(ctx context.Context, i *Installation) {
 	if i.report == nil || i.report.Lease == "" {
 		return
 	}
 	lease, err := l.Object(ctx, leases, i.report.LeaseNamespace, i.report.Lease)
 	if err != nil {
-		l.unknown("who leads "+i.Identity, err)
+		l.addUnknown("who leads "+i.Identity, err)
 		return
 	}
 	if i.Leader = l.read(lease); lease != nil {
-		l.members(ctx, i, lease)
+		l.readMembers(ctx, i, lease)
 	}
-	if !i.Leader.isDead() && i.Leader.State != verdict.LeaderUnknown && l.uninstalled(ctx, i) {
+	if !i.Leader.isDead() && i.Leader.State != verdict.LeaderUnknown && l.isUninstalled(ctx, i) {
 		i.Leader.State = verdict.Gone
 	}
 }
 
-// uninstalled reports whether the service account is gone that the operator runs as.
-func (l *look) uninstalled(ctx context.Context, i *Installation) bool {
+// isUninstalled reports whether the service account that the operator runs as is gone.
+func (l *look) isUninstalled(ctx context.Context, i *Installation) bool {
 	name, is := strings.CutPrefix(i.Account, "system:serviceaccount:"+i.Namespace+":")
 	if !is {
 		return false
@@ -156,12 +156,12 @@ func (l *look) read(lease *unstructured.Unstructured) Leader {
 	return h
 }
 
-// replicas finds the Deployment whose Pods run as the operator's account, and returns
-// the version of the operator that its chart is for.
-func (l *look) replicas(ctx context.Context, i *Installation) (chart string) {
+// findReplicas finds the Deployment whose Pods run as the operator's account, and returns the
+// version of the operator that its chart is for.
+func (l *look) findReplicas(ctx context.Context, i *Installation) (chart string) {
 	all, err := l.Objects(ctx, deployments, liveview.Range{Namespace: i.Namespace})
 	if err != nil {
-		l.unknown("the replicas of "+i.Identity, err)
+		l.addUnknown("the replicas of "+i.Identity, err)
 		return ""
 	}
 	for _, d := range all {
@@ -197,7 +197,7 @@ func (i *Installation) listFindings() findings {
 	if i.Trouble != "" {
 		all.add(verdict.OperatorUnread, "%s", i.Trouble)
 	}
-	i.divides(&all)
+	i.addDivisionFindings(&all)
 	if i.Replicas != nil && i.Replicas.Ready < i.Replicas.Wanted {
 		all.add(verdict.ReplicasNotReady, "%d of %d replicas of Deployment %s are ready",
 			i.Replicas.Ready, i.Replicas.Wanted, i.Replicas.Deployment)
@@ -209,13 +209,13 @@ func (i *Installation) listFindings() findings {
 		k.addFindings(&all, i.Leader.isDead())
 	}
 	if len(i.Lacks) > 0 {
-		all.add(verdict.RightsMissing, "the operator lacks %s", plural(len(i.Lacks), "right"))
+		all.add(verdict.RightsMissing, "the operator lacks %s", formatCount(len(i.Lacks), "right"))
 	}
 	return all
 }
 
-// plural counts things: 1 resource, 2 resources.
-func plural(n int, one string) string {
+// formatCount formats a count of things: 1 resource, 2 resources.
+func formatCount(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}

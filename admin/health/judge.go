@@ -78,7 +78,7 @@ func (l *look) composeHeadline(states []verdict.State) string {
 	case verdict.Well:
 		parts = append(parts, "all is well")
 	case verdict.NotWell:
-		parts = append(parts, plural(len(l.Problems), "problem"))
+		parts = append(parts, formatCount(len(l.Problems), "problem"))
 	case verdict.NotKnown:
 		parts = append(parts, "it is not known whether all is well")
 	}
@@ -96,16 +96,16 @@ func (l *look) composeHeadline(states []verdict.State) string {
 		}
 	}
 	if l.State == verdict.Well {
-		parts = append(parts, fmt.Sprintf("%s with %s", plural(kinds, "kind"), plural(resources, "resource")))
+		parts = append(parts, fmt.Sprintf("%s with %s", formatCount(kinds, "kind"), formatCount(resources, "resource")))
 	}
 	for _, m := range slices.SortedFunc(maps.Keys(shown), func(a, b verdict.Meaning) int { return cmp.Compare(a.Word, b.Word) }) {
-		parts = append(parts, plural(shown[m], "kind")+" "+m.Word)
+		parts = append(parts, formatCount(shown[m], "kind")+" "+m.Word)
 	}
 	if slices.Contains(states, verdict.OperatorUnread) {
 		parts = append(parts, "the operators could not be read")
 	}
 	if l.narrowed > 0 && l.narrowed < kinds {
-		parts = append(parts, fmt.Sprintf("%s looked at in namespace %s only", plural(l.narrowed, "kind"), l.Fallback))
+		parts = append(parts, fmt.Sprintf("%s looked at in namespace %s only", formatCount(l.narrowed, "kind"), l.Fallback))
 	}
 	return l.describeScope(kinds) + ": " + strings.Join(parts, "; ")
 }

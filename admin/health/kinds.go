@@ -86,7 +86,7 @@ func (k *Kind) addFindings(all *findings, nobody bool) {
 		switch {
 		case state.Verdict() == verdict.Well:
 		case state == verdict.ResourcesNotReady:
-			all.add(state, "%s: not ready: %d of %s", k.Name, len(k.NotReady), plural(k.Resources.Total, "resource"))
+			all.add(state, "%s: not ready: %d of %s", k.Name, len(k.NotReady), formatCount(k.Resources.Total, "resource"))
 		case state == verdict.ResourcesUnread:
 			all.add(state, "%s: its resources could not be read", k.Name)
 		case state == verdict.WatchesFailing:
@@ -127,13 +127,14 @@ type Resource struct {
 	children []child
 }
 
-// kinds adds to what the operator reports how the resources are.
-func (l *look) kinds(ctx context.Context, i *Installation) {
+// addKinds adds the kinds that the operator reports or has a claim to, with how their resources
+// are.
+func (l *look) addKinds(ctx context.Context, i *Installation) {
 	if i.report == nil {
 		return
 	}
-	for _, told := range i.report.Kinds {
-		i.Kinds = append(i.Kinds, &Kind{Kind: l.limitToClaims(i, told)})
+	for _, reported := range i.report.Kinds {
+		i.Kinds = append(i.Kinds, &Kind{Kind: l.limitToClaims(i, reported)})
 	}
 	i.Kinds = append(i.Kinds, l.claimedOnly(ctx, i)...)
 	liveview.Together(len(i.Kinds), func(n int) { l.addResources(ctx, i, i.Kinds[n]) })
@@ -147,7 +148,7 @@ func (l *look) claimedOnly(ctx context.Context, i *Installation) (all []*Kind) {
 		return nil // the report has no place for them
 	}
 	found, err := l.Definitions(ctx)
-	if err != nil { // forsaken reports it
+	if err != nil { // findForsaken reports it
 		return nil
 	}
 	for _, crd := range found {
@@ -172,7 +173,7 @@ func (l *look) addResources(ctx context.Context, i *Installation, k *Kind) {
 	of, err := l.Kind(ctx, k.Name)
 	if err != nil {
 		k.isResourcesUnread = true
-		l.unknown("resources of "+k.Name, err)
+		l.addUnknown("resources of "+k.Name, err)
 		return
 	}
 	if newer := l.readNewer(ctx, i, k.Kind); newer != "" && endsByRecord(k.State) {
@@ -180,8 +181,8 @@ func (l *look) addResources(ctx context.Context, i *Installation, k *Kind) {
 	} else {
 		k.Stop = stopOf(of, i.Identity)
 	}
-	l.resources(ctx, k, of, i)
-	l.orphans(ctx, k)
+	l.countResources(ctx, k, of, i)
+	l.countOrphans(ctx, k)
 }
 
 // stopOf returns the ID of the stop of an installation's rollout; "" for none.
@@ -197,9 +198,8 @@ func stopOf(k *liveview.Kind, identity string) string {
 	return ""
 }
 
-// orphans counts the children of a kind whose resource is gone, wherever they
-// are.
-func (l *look) orphans(ctx context.Context, k *Kind) {
+// countOrphans counts the children of a kind whose resource is gone, wherever they are.
+func (l *look) countOrphans(ctx context.Context, k *Kind) {
 	if l.Namespace != "" {
 		return
 	}
@@ -208,17 +208,17 @@ func (l *look) orphans(ctx context.Context, k *Kind) {
 		unread = append(unread, err.Error())
 	}
 	for _, text := range unread {
-		l.unknown("children of "+k.Name+" whose resource is gone", errors.New(text))
+		l.addUnknown("children of "+k.Name+" whose resource is gone", errors.New(text))
 	}
 	k.Orphans = len(found)
 }
 
-// resources counts the resources of a kind, where they may be listed.
-func (l *look) resources(ctx context.Context, k *Kind, of *liveview.Kind, i *Installation) {
+// countResources counts the resources of a kind, where they may be listed.
+func (l *look) countResources(ctx context.Context, k *Kind, of *liveview.Kind, i *Installation) {
 	in := liveview.Range{Namespace: l.Namespace, Selector: i.Selector}
 	all, err := l.Objects(ctx, of.GVK, in)
 	if err != nil && l.Namespace == "" && of.Resource.Namespaced {
-		l.unknown("resources of "+k.Name+" outside of namespace "+l.Fallback, err)
+		l.addUnknown("resources of "+k.Name+" outside of namespace "+l.Fallback, err)
 		in.Namespace = l.Fallback
 		if all, err = l.Objects(ctx, of.GVK, in); err == nil {
 			l.noteNarrowed()
@@ -226,13 +226,13 @@ func (l *look) resources(ctx context.Context, k *Kind, of *liveview.Kind, i *Ins
 	}
 	if err != nil {
 		k.isResourcesUnread = true
-		l.unknown("resources of "+k.Name, err)
+		l.addUnknown("resources of "+k.Name, err)
 		return
 	}
 	k.Resources = &Counts{}
 	for _, o := range all {
 		if len(i.Namespaces) == 0 || o.GetNamespace() == "" || slices.Contains(i.Namespaces, o.GetNamespace()) {
-			k.count(o, i.ReadOnly)
+			k.countResource(o, i.ReadOnly)
 		}
 	}
 	slices.SortStableFunc(k.NotReady, func(a, b Resource) int {
@@ -242,17 +242,17 @@ func (l *look) resources(ctx context.Context, k *Kind, of *liveview.Kind, i *Ins
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
 	})
 	for n := range k.NotReady[:min(len(k.NotReady), withPods)] {
-		l.pods(ctx, &k.NotReady[n])
+		l.addPodReasons(ctx, &k.NotReady[n])
 	}
 }
 
-// count counts one resource. A read-only operator serves none that is new or
-// was changed, which is no fault.
-func (k *Kind) count(o *unstructured.Unstructured, readOnly bool) {
+// countResource counts one resource. A read-only operator serves none that is new or was changed,
+// which is no fault.
+func (k *Kind) countResource(o *unstructured.Unstructured, readOnly bool) {
 	c := k.Resources
 	c.Total++
-	said := Conditions(o)
-	is := func(name string) bool { return said[name]["status"] == "True" }
+	conditions := Conditions(o)
+	is := func(name string) bool { return conditions[name]["status"] == "True" }
 	for name, count := range map[string]*int{"Reconciling": &c.Reconciling, "Stalled": &c.Stalled, "Paused": &c.Paused} {
 		if is(name) {
 			*count++

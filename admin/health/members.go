@@ -31,9 +31,9 @@ type Member struct {
 	Overdue bool `json:"overdue,omitempty"`
 }
 
-// members are the replicas that divide the resources, by the Lease of the installation;
-// nil if they do not.
-func (l *look) members(ctx context.Context, i *Installation, lease *unstructured.Unstructured) {
+// readMembers reads the replicas that divide the resources, by the Lease of the installation.
+// Without a division it sets none.
+func (l *look) readMembers(ctx context.Context, i *Installation, lease *unstructured.Unstructured) {
 	d, divided := liveview.ReadDivision(lease, l.read(lease).Holder)
 	if !divided {
 		return
@@ -41,7 +41,7 @@ func (l *look) members(ctx context.Context, i *Installation, lease *unstructured
 	in := liveview.Range{Namespace: lease.GetNamespace(), Selector: api.LabelReplicas + "=" + lease.GetLabels()[api.LabelReplicas]}
 	all, err := l.Objects(ctx, leases, in)
 	if err != nil {
-		l.unknown("the replicas of "+i.Identity, err)
+		l.addUnknown("the replicas of "+i.Identity, err)
 		i.Leader.State = verdict.LeaderUnknown
 		return
 	}
@@ -96,8 +96,8 @@ func (l *look) isAlive(lease *unstructured.Unstructured, newest time.Time) bool 
 	return !held.isDead() && newest.Sub(held.Renewed) <= time.Duration(seconds)*time.Second
 }
 
-// divides finds what is not well with how replicas divide the resources.
-func (i *Installation) divides(all *findings) {
+// addDivisionFindings adds what is not well with how replicas divide the resources.
+func (i *Installation) addDivisionFindings(all *findings) {
 	if i.Members == nil {
 		return
 	}
@@ -121,14 +121,14 @@ func (i *Installation) divides(all *findings) {
 		}
 	}
 	if nobody > 0 {
-		all.add(verdict.BucketsUnowned, "no replica serves %d of %s", nobody, plural(len(i.division.Owners), "bucket"))
+		all.add(verdict.BucketsUnowned, "no replica serves %d of %s", nobody, formatCount(len(i.division.Owners), "bucket"))
 	}
 }
 
 // Text is one replica as a line.
 func (m *Member) Text() string {
-	text := fmt.Sprintf("%s: %s in %s, %d waiting", cmp.Or(m.Pod, m.Name), plural(m.Resources, "resource"),
-		plural(len(m.Owns), "bucket"), m.Queue)
+	text := fmt.Sprintf("%s: %s in %s, %d waiting", cmp.Or(m.Pod, m.Name), formatCount(m.Resources, "resource"),
+		formatCount(len(m.Owns), "bucket"), m.Queue)
 	if m.Lag > 0 {
 		text += fmt.Sprintf(" for %s", time.Duration(m.Lag)*time.Second)
 	}

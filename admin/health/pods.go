@@ -41,13 +41,13 @@ func notReady(resource *unstructured.Unstructured) (all []child) {
 	return all
 }
 
-// pods adds what the Pods of a resource's children wait for, as far as the caller may
-// read them.
-func (l *look) pods(ctx context.Context, r *Resource) {
+// addPodReasons adds what the Pods of a resource's children wait for, as far as the caller may read
+// them.
+func (l *look) addPodReasons(ctx context.Context, r *Resource) {
 	for _, c := range r.children {
 		workload, err := l.Object(ctx, c.gvk, c.namespace, c.name)
 		if err != nil {
-			l.unknown(fmt.Sprintf("what %s %s waits for", c.gvk.Kind, c.name), err)
+			l.addUnknown(fmt.Sprintf("what %s %s waits for", c.gvk.Kind, c.name), err)
 		}
 		if workload == nil {
 			continue
@@ -58,7 +58,7 @@ func (l *look) pods(ctx context.Context, r *Resource) {
 		}
 		found, err := l.Objects(ctx, pods, liveview.Range{Namespace: c.namespace, Selector: selector.String()})
 		if err != nil {
-			l.unknown(fmt.Sprintf("what the Pods of %s %s wait for", c.gvk.Kind, c.name), err)
+			l.addUnknown(fmt.Sprintf("what the Pods of %s %s wait for", c.gvk.Kind, c.name), err)
 		}
 		for _, reason := range readiness.PodReasons(workload.Object, found, readiness.ForPerson) {
 			r.Pods = append(r.Pods, reason.Message)

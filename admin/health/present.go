@@ -26,7 +26,7 @@ type PresentFolder struct {
 // FindPresentFolder finds the folder that a kind has now, by the name of its CRD.
 func FindPresentFolder(ctx context.Context, s *liveview.Survey, asked Asked, name string) PresentFolder {
 	l := &look{Survey: s, Asked: asked, Health: &Health{}}
-	l.find(ctx)
+	l.findInstallations(ctx)
 	for _, i := range l.Installations {
 		if i.report == nil {
 			continue
@@ -35,8 +35,8 @@ func FindPresentFolder(ctx context.Context, s *liveview.Survey, asked Asked, nam
 		if k < 0 {
 			continue
 		}
-		l.leader(ctx, i)
-		present := PresentFolder{Source: l.source(ctx, i, i.report.Kinds[k])}
+		l.readLeader(ctx, i)
+		present := PresentFolder{Source: l.findSource(ctx, i, i.report.Kinds[k])}
 		if i.Leader.isDead() {
 			present.Stopped = "no operator runs: " + i.Identity + " is stopped"
 		}
@@ -49,12 +49,13 @@ func FindPresentFolder(ctx context.Context, s *liveview.Survey, asked Asked, nam
 	return PresentFolder{Stopped: "no operator reports that it has a folder for it", Unknown: l.Unknown}
 }
 
-// source returns the ConfigMap, or the ConfigMaps, that an operator reports as the folder
-// of a kind, as they are now; nil if it reports another place, or they may not be read.
-func (l *look) source(ctx context.Context, i *Installation, reported heartbeat.Kind) *folder.Source {
+// findSource returns the present content of the ConfigMap, or the ConfigMaps, that an operator
+// reports as the folder of a kind. It is nil if the operator reports another place, or if they may
+// not be read.
+func (l *look) findSource(ctx context.Context, i *Installation, reported heartbeat.Kind) *folder.Source {
 	items, err := l.listConfigMaps(ctx, i)
 	if err != nil {
-		l.unknown("the present folder of "+reported.Name, err)
+		l.addUnknown("the present folder of "+reported.Name, err)
 		return nil
 	}
 	sources := folder.FromConfigMaps(items)

@@ -26,7 +26,7 @@ type Progress struct {
 // not be read, that of asked.Folders; else the one that the operator reports.
 func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name string) Progress {
 	l := &look{Survey: s, Asked: asked, Health: &Health{}}
-	l.find(ctx)
+	l.findInstallations(ctx)
 	l.dropClaimless(ctx)
 	l.readClaims(ctx, name)
 	var all []Progress
@@ -34,14 +34,14 @@ func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name strin
 		if i.report == nil {
 			continue
 		}
-		for _, told := range i.report.Kinds {
-			if told = l.limitToClaims(i, told); told.Name != name || told.State == verdict.Elsewhere || !l.mayServe(i, name) {
+		for _, reported := range i.report.Kinds {
+			if reported = l.limitToClaims(i, reported); reported.Name != name || reported.State == verdict.Elsewhere || !l.mayServe(i, name) {
 				continue
 			}
-			l.leader(ctx, i)
-			folders, _ := l.folders(ctx, i) // what may not be read is as the operator reports it
-			p := progress(told, folders[name], i.Leader)
-			if newer := l.readNewer(ctx, i, told); newer != "" && (p.Done || p.Failed) {
+			l.readLeader(ctx, i)
+			folders, _ := l.readFolders(ctx, i) // what may not be read is as the operator reports it
+			p := judgeProgress(reported, folders[name], i.Leader)
+			if newer := l.readNewer(ctx, i, reported); newer != "" && (p.Done || p.Failed) {
 				p = Progress{Message: "RollingOut: " + newer}
 			}
 			all = append(all, p)
@@ -55,16 +55,17 @@ func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name strin
 		unseen := slices.Concat([]string{text}, l.Unknown)
 		return Progress{Message: strings.Join(unseen, "; ")}
 	}
-	return together(all)
+	return joinProgress(all)
 }
 
-// together is the progress of a kind that several operators share.
-func together(all []Progress) Progress {
-	return slices.MinFunc(all, func(a, b Progress) int { return cmp.Compare(a.rank(), b.rank()) })
+// joinProgress returns the progress of a kind that several operators share.
+func joinProgress(all []Progress) Progress {
+	return slices.MinFunc(all, func(a, b Progress) int { return cmp.Compare(a.sortRank(), b.sortRank()) })
 }
 
-// rank orders by what says most about several: one that failed, then one that goes on.
-func (p Progress) rank() int {
+// sortRank returns the rank by which the progress of several operators is ordered. One that failed
+// comes first, then one that goes on.
+func (p Progress) sortRank() int {
 	switch {
 	case p.Failed:
 		return 0
@@ -74,23 +75,23 @@ func (p Progress) rank() int {
 	return 1
 }
 
-// progress judges what an operator reports of a kind. present is its folder, if that is
-// known. Nothing is done while it is not known whether the operator runs.
-func progress(told heartbeat.Kind, present *folder.Folder, leader Leader) Progress {
-	text := string(told.State)
-	if told.Message != "" {
-		text += ": " + told.Message
+// judgeProgress judges what an operator reports of a kind. present is its folder, if that is known.
+// Nothing is done while it is not known whether the operator runs.
+func judgeProgress(reported heartbeat.Kind, present *folder.Folder, leader Leader) Progress {
+	text := string(reported.State)
+	if reported.Message != "" {
+		text += ": " + reported.Message
 	}
 	switch {
 	case leader.isDead():
 		return Progress{Message: "its operator does not run"}
 	case leader.State == verdict.Overdue:
 		return Progress{Message: "it is not known whether its operator runs: the Lease of the leader is not renewed"}
-	case present != nil && !strings.HasPrefix(present.Digest, told.Digest):
+	case present != nil && !strings.HasPrefix(present.Digest, reported.Digest):
 		return Progress{Message: "the operator has not loaded the present folder yet"}
-	case told.State == verdict.Serving:
+	case reported.State == verdict.Serving:
 		return Progress{Done: true, Message: text}
-	case told.State.IsWaitOver():
+	case reported.State.IsWaitOver():
 		return Progress{Failed: true, Message: text}
 	}
 	return Progress{Message: text}

@@ -47,7 +47,7 @@ func TestProgress(t *testing.T) {
 		"without an operator":        {told(verdict.Serving, ""), present, verdict.Late, Progress{Message: "its operator does not run"}},
 		"of a leader that is unread": {told(verdict.Serving, ""), present, verdict.LeaderUnknown, done},
 	} {
-		if got := progress(c.told, c.present, Leader{State: c.leader}); got != c.want {
+		if got := judgeProgress(c.told, c.present, Leader{State: c.leader}); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
@@ -56,7 +56,7 @@ func TestProgress(t *testing.T) {
 		all  []Progress
 		want Progress
 	}{{[]Progress{done}, done}, {[]Progress{done, waits}, waits}, {[]Progress{waits, failed, done}, failed}} {
-		if got := together(c.all); got != c.want {
+		if got := joinProgress(c.all); got != c.want {
 			t.Errorf("%v: %+v, want %+v", c.all, got, c.want)
 		}
 	}

@@ -26,15 +26,15 @@ type Account struct {
 	Groups []string
 }
 
-// lacks finds the rights that the operator needs and does not have: by asking the
-// API server about what the folders need, or else as resources tell.
-func (l *look) lacks(ctx context.Context, i *Installation) {
+// findMissingRights finds the rights that the operator needs and does not have. It asks the API
+// server about what the folders need, and otherwise reads the messages of resources.
+func (l *look) findMissingRights(ctx context.Context, i *Installation) {
 	if i.report == nil || l.Allowed == nil || i.Leader.State == verdict.Gone { // who is gone needs none
 		return
 	}
-	roles, err := l.needed(i)
+	roles, err := l.neededRoles(i)
 	if err != nil {
-		l.unknown("some rights of "+i.Identity, err)
+		l.addUnknown("some rights of "+i.Identity, err)
 	}
 	if i.Account == "" {
 		err = errors.New("its account is not known")
@@ -50,14 +50,14 @@ func (l *look) lacks(ctx context.Context, i *Installation) {
 	if err == nil {
 		return
 	}
-	l.unknown("the rights of "+i.Identity+", but for what its resources tell", err)
-	i.Lacks = told(i)
+	l.addUnknown("the rights of "+i.Identity+", but for what its resources tell", err)
+	i.Lacks = missingRules(i)
 }
 
 var rule = regexp.MustCompile(`the missing rule, in (.*?\})`)
 
-// told are the missing rules that kinds and resources tell of.
-func told(i *Installation) []string {
+// missingRules returns the missing rules that the messages of kinds and resources name.
+func missingRules(i *Installation) []string {
 	seen := map[string]bool{}
 	take := func(text string) {
 		for _, m := range rule.FindAllStringSubmatch(text, -1) {
@@ -73,9 +73,9 @@ func told(i *Installation) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// needed are the roles that the operator needs, as far as folders are known. The
-// error joins what is not.
-func (l *look) needed(i *Installation) ([]rbac.Role, error) {
+// neededRoles returns the roles that the operator needs, as far as folders are known. The error
+// joins what is not known.
+func (l *look) neededRoles(i *Installation) ([]rbac.Role, error) {
 	roles := rbac.Base(rbac.Installation{Namespace: i.Namespace, Namespaces: i.Namespaces, Identity: i.Identity, Divides: i.Members != nil})
 	errs := []error{i.unread}
 	for _, k := range i.Kinds {
@@ -104,12 +104,12 @@ func (l *look) rightsOf(k *kind.Kind, i *Installation) ([]rbac.Role, error) {
 		absent[apischema.GroupResource{Group: gvk.Group, Resource: name}] = true
 		return name
 	}})
-	return without(roles, absent), err
+	return dropAbsent(roles, absent), err
 }
 
-// without leaves out rules about APIs that the cluster does not serve: they are
-// not needed before it does, and nobody knows by which names it would.
-func without(roles []rbac.Role, absent map[apischema.GroupResource]bool) []rbac.Role {
+// dropAbsent leaves out rules about APIs that the cluster does not serve. They are not needed
+// before it does, and nobody knows by which names it would.
+func dropAbsent(roles []rbac.Role, absent map[apischema.GroupResource]bool) []rbac.Role {
 	var left []rbac.Role
 	for _, role := range roles {
 		role.Rules = slices.DeleteFunc(slices.Clone(role.Rules), func(r rbac.Rule) bool {

@@ -37,7 +37,7 @@ func (s *Server) composeText() string {
 	case s.State == "" && s.Replica == "":
 		return "no replica serves it at the moment"
 	case s.State == "":
-		return fmt.Sprintf("served by %s (1 of %s)", s.Replica, plural(s.Of, "replica"))
+		return fmt.Sprintf("served by %s (1 of %s)", s.Replica, formatCount(s.Of, "replica"))
 	case s.State == verdict.Unsettled, s.State.Verdict() == verdict.NotKnown: // other namespaces of an unsettled kind are served
 		return "it is not known whether it is served: " + word
 	default:
@@ -52,12 +52,12 @@ func ServerOf(ctx context.Context, s *liveview.Survey, k *liveview.Kind, resourc
 	if l.Identity == "" {
 		return nil
 	}
-	l.find(ctx)
+	l.findInstallations(ctx)
 	for _, i := range l.Installations {
 		if i.report == nil {
 			continue
 		}
-		l.leader(ctx, i)
+		l.readLeader(ctx, i)
 		return i.describeServer(k.Name, resource.GetUID())
 	}
 	return nil

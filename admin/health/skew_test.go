@@ -22,7 +22,7 @@ func TestSkew(t *testing.T) {
 		{"v0.4.0", "v0.4.0", "v0.3.0", []string{"the chart is of v0.3.0 and the operator v0.4.0"}},
 		{"v0.5.0", "v0.1.0", "v0.4.0", []string{"this program", "the chart"}},
 	} {
-		got := skew(tt.operator, tt.own, tt.chart)
+		got := describeSkew(tt.operator, tt.own, tt.chart)
 		if len(got) != len(tt.want) {
 			t.Errorf("%v: %q", tt, got)
 			continue

@@ -13,15 +13,15 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
-// starting finds operators that have not reported and that no CRD names yet:
-// that which was asked for, or else, where none was found, the Deployments of
+// findStarting finds operators that have not reported and that no CRD names yet. It looks for the
+// one that was asked for. If none was asked for, and none was found, it looks for Deployments of
 // our chart.
-func (l *look) starting(ctx context.Context) {
+func (l *look) findStarting(ctx context.Context) {
 	if len(l.Installations)+len(l.Starting) > 0 || l.LeasesUnread != "" { // they may have reported
 		return
 	}
 	if l.Identity != "" {
-		l.starts(ctx, l.Identity)
+		l.addIfStarting(ctx, l.Identity)
 		return
 	}
 	all, err := l.Objects(ctx, deployments, liveview.Range{Namespace: l.OperatorNamespace, Selector: api.LabelPartOf + "=" + api.PartOf})
@@ -29,15 +29,15 @@ func (l *look) starting(ctx context.Context) {
 		return
 	}
 	for _, d := range all {
-		if identity := d.GetNamespace() + "/" + d.GetName(); wanted(d) && !slices.Contains(l.Claimless, identity) {
+		if identity := d.GetNamespace() + "/" + d.GetName(); wantsPods(d) && !slices.Contains(l.Claimless, identity) {
 			l.Starting = append(l.Starting, identity)
 		}
 	}
 }
 
-// starts reports whether an operator that has not reported is there all the same,
-// and notes it: somebody renews its Lease, or its Deployment has replicas.
-func (l *look) starts(ctx context.Context, identity string) bool {
+// addIfStarting reports whether an operator that has not reported is there all the same, and
+// records it. It is there if somebody renews its Lease, or if its Deployment has replicas.
+func (l *look) addIfStarting(ctx context.Context, identity string) bool {
 	namespace, _, both := strings.Cut(identity, "/")
 	if !both {
 		return false
@@ -49,12 +49,12 @@ func (l *look) starts(ctx context.Context, identity string) bool {
 	there := err == nil && l.read(lease).State == verdict.Leads
 	if there {
 		i := &Installation{Identity: identity}
-		l.members(ctx, i, lease)
+		l.readMembers(ctx, i, lease)
 		there = i.Members == nil || slices.ContainsFunc(i.Members, func(m *Member) bool { return !m.Late })
 	}
 	if !there {
 		d, err := l.Object(ctx, deployments, namespace, path.Base(identity))
-		there = err == nil && d != nil && d.GetLabels()[api.LabelPartOf] == api.PartOf && wanted(d)
+		there = err == nil && d != nil && d.GetLabels()[api.LabelPartOf] == api.PartOf && wantsPods(d)
 	}
 	if there {
 		l.Starting = append(l.Starting, identity)
@@ -62,8 +62,8 @@ func (l *look) starts(ctx context.Context, identity string) bool {
 	return there
 }
 
-// wanted reports whether a Deployment is to have Pods.
-func wanted(d *unstructured.Unstructured) bool {
+// wantsPods reports whether a Deployment is to have Pods.
+func wantsPods(d *unstructured.Unstructured) bool {
 	replicas, known, _ := unstructured.NestedInt64(d.Object, "spec", "replicas")
 	return !known || replicas > 0
 }
