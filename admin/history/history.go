@@ -177,8 +177,8 @@ func placeFolder(s *liveview.Survey, compiled *kind.Kind) (*kind.Kind, error) {
 	return compiled.At(kind.Site{Scopes: s.Scopes}), nil
 }
 
-// folder is the digest of the present folder, as the operator recorded it.
-func (h *History) folder() string {
+// recordedDigest returns the digest of the present folder, as the operator recorded it.
+func (h *History) recordedDigest() string {
 	return cmp.Or(h.back.From, h.now.Target().Digest)
 }
 

@@ -105,7 +105,7 @@ func (h *History) compilePresent(present health.PresentFolder) (string, *kind.Ki
 		return "", nil, fmt.Errorf("%s, and its folder is in no ConfigMap that may be read, so it cannot be known which folder would be left: "+
 			"an operator must run whose report may be read", present.Stopped)
 	case present.Source == nil:
-		return h.folder(), nil, nil
+		return h.recordedDigest(), nil, nil
 	}
 	crd, err := schema.FromObject(h.kind.CRD)
 	if err != nil {
@@ -160,7 +160,7 @@ func (h *History) recordedSettings() *kind.Config {
 
 // indexRecorded returns the index of the recorded folder among the revisions, or -1.
 func (h *History) indexRecorded() int {
-	recorded := h.folder()
+	recorded := h.recordedDigest()
 	return slices.IndexFunc(h.kept, func(r *revision.Revision) bool { return r.Digest == recorded })
 }
 
@@ -179,13 +179,15 @@ func (h *History) PlanRelease(ctx context.Context) (*Plan, error) {
 // if the CRD says something else of its folder since the history was read.
 func (h *History) Write(ctx context.Context, cfg *rest.Config, p *Plan, approved string) error {
 	if p.Revision == nil {
-		return h.annotate(ctx, cfg, nil)
+		return h.writeRollback(ctx, cfg, nil)
 	}
 	p.back.Request, p.back.Approved = rand.Text()[:8], approved
-	return h.annotate(ctx, cfg, p.back.String())
+	return h.writeRollback(ctx, cfg, p.back.String())
 }
 
-func (h *History) annotate(ctx context.Context, cfg *rest.Config, value any) error {
+// writeRollback sets the annotation of a rollback on the CRD; nil removes it. It is an error if the
+// CRD changed since the history was read.
+func (h *History) writeRollback(ctx context.Context, cfg *rest.Config, value any) error {
 	client, err := rest.HTTPClientFor(cfg)
 	if err != nil {
 		return fmt.Errorf("making an HTTP client: %w", err)
