@@ -34,13 +34,13 @@ var _ observe.Children = &children{}
 
 // State returns what is known about a kind as a whole.
 func (c *children) State(gvk schema.GroupVersionKind, _ ...string) live.State {
-	return c.of(gvk).state
+	return c.listOnce(gvk).state
 }
 
 // Of returns the live children of this kind that carry the owner's uid in their
 // label, by namespace and name.
 func (c *children) Of(gvk schema.GroupVersionKind, uid types.UID, _ ...string) ([]live.Object, error) {
-	f := c.of(gvk)
+	f := c.listOnce(gvk)
 	if f.state.Phase != live.Synced {
 		return nil, fmt.Errorf("finding children of kind %s: %w", gvk.Kind, f.state.Err)
 	}
@@ -53,22 +53,23 @@ func (c *children) RecordWrite(schema.GroupVersionKind, *unstructured.Unstructur
 // Resync does nothing: a survey is made once.
 func (c *children) Resync(context.Context, schema.GroupVersionKind) error { return nil }
 
-func (c *children) of(gvk schema.GroupVersionKind) found {
+// listOnce returns what was listed of a kind, and lists it the first time.
+func (c *children) listOnce(gvk schema.GroupVersionKind) found {
 	f, _ := c.kinds.get(gvk, func() (found, error) { return c.list(gvk), nil })
 	return f
 }
 
 func (c *children) list(gvk schema.GroupVersionKind) found {
-	r, state := c.survey.state(gvk)
+	r, state := c.survey.stateOf(gvk)
 	if state.Phase != live.Synced {
-		_ = c.trouble(c.survey.gap(c.ctx, gvk, state.Err)) // the state says it
+		_ = c.addTrouble(c.survey.explainGap(c.ctx, gvk, state.Err)) // the state says it
 		return found{state: state}
 	}
-	objects, err := c.everywhere(r, func(namespace string) ([]metav1.Object, error) {
-		return bodies(c.survey.objects, r, namespace).all(c.ctx, metav1.ListOptions{LabelSelector: c.selector()})
+	objects, err := c.listEverywhere(r, func(namespace string) ([]metav1.Object, error) {
+		return bodyLister(c.survey.objects, r, namespace).listAll(c.ctx, metav1.ListOptions{LabelSelector: c.labelSelector()})
 	})
 	if err != nil {
-		return found{state: live.State{Err: c.trouble(err)}}
+		return found{state: live.State{Err: c.addTrouble(err)}}
 	}
 	f := found{state: live.State{Phase: live.Synced, Holds: live.Body}, by: map[types.UID][]live.Object{}}
 	for _, o := range objects {
@@ -78,43 +79,42 @@ func (c *children) list(gvk schema.GroupVersionKind) found {
 	return f
 }
 
-// selector finds the children of one resource, or those of all.
-func (c *children) selector() string {
+// labelSelector returns the selector of the children of one resource, or of those of all.
+func (c *children) labelSelector() string {
 	if len(c.resources) == 1 {
 		return labels.Set{api.LabelOwnerUID: string(c.resources[0].GetUID())}.String()
 	}
 	return api.LabelOwnerUID
 }
 
-// everywhere lists a kind in the whole cluster or, if the caller may not do so
-// and nothing of the resources can be elsewhere, in the namespaces where it can
-// be.
-func (v *View) everywhere(r live.Resource, list func(namespace string) ([]metav1.Object, error)) ([]metav1.Object, error) {
+// listEverywhere lists a kind in the whole cluster. If the caller may not do so, and nothing of the
+// resources can be elsewhere, it lists the namespaces where objects can be.
+func (v *View) listEverywhere(r live.Resource, list func(namespace string) ([]metav1.Object, error)) ([]metav1.Object, error) {
 	all, err := list("")
 	if err == nil {
 		return all, nil
 	}
-	where, bounded := v.namespaces(r)
+	where, bounded := v.possibleNamespaces(r)
 	doing := "listing " + r.GVR.GroupResource().String()
 	if !apierrors.IsForbidden(err) || !bounded {
-		return nil, refused(doing, err)
+		return nil, classifyError(doing, err)
 	}
 	all = nil
 	for _, namespace := range where {
 		some, err := list(namespace)
 		if err != nil {
-			return nil, refused(fmt.Sprintf("%s in namespace %s", doing, namespace), err)
+			return nil, classifyError(fmt.Sprintf("%s in namespace %s", doing, namespace), err)
 		}
 		all = append(all, some...)
 	}
-	v.note(fmt.Sprintf("%s are looked for in %s only: the caller may not list them elsewhere", r.GVR.GroupResource(),
+	v.addNote(fmt.Sprintf("%s are looked for in %s only: the caller may not list them elsewhere", r.GVR.GroupResource(),
 		strings.Join(where, ", ")))
 	return all, nil
 }
 
-// namespaces are those where objects of a kind can be, as the folder says; false
-// if that may be anywhere.
-func (v *View) namespaces(r live.Resource) (all []string, bounded bool) {
+// possibleNamespaces returns the namespaces where objects of a kind can be, by the resources and
+// their folder. bounded is false if they can be anywhere.
+func (v *View) possibleNamespaces(r live.Resource) (all []string, bounded bool) {
 	if !r.Namespaced {
 		return nil, false
 	}
@@ -135,8 +135,8 @@ func (v *View) namespaces(r live.Resource) (all []string, bounded bool) {
 	return slices.Compact(all), true
 }
 
-// state reports whether a kind can be listed at all.
-func (s *Survey) state(gvk schema.GroupVersionKind) (live.Resource, live.State) {
+// stateOf returns the resource of a kind, and whether it can be listed at all.
+func (s *Survey) stateOf(gvk schema.GroupVersionKind) (live.Resource, live.State) {
 	r, served := s.served.Resource(gvk)
 	if served {
 		return r, live.State{Phase: live.Synced, Holds: live.Body}

@@ -37,13 +37,14 @@ func (s *Survey) CRD(ctx context.Context, name string) (*apiextensionsv1.CustomR
 			return nil, nil
 		}
 		if err != nil {
-			return nil, refused("reading CRD "+name, err)
+			return nil, classifyError("reading CRD "+name, err)
 		}
-		return definition(o)
+		return parseCRD(o)
 	})
 }
 
-func definition(o *unstructured.Unstructured) (*apiextensionsv1.CustomResourceDefinition, error) {
+// parseCRD converts an object to a CRD.
+func parseCRD(o *unstructured.Unstructured) (*apiextensionsv1.CustomResourceDefinition, error) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, crd); err != nil {
 		return nil, fmt.Errorf("reading CRD %s: %w", o.GetName(), err)
@@ -58,13 +59,13 @@ func (s *Survey) declaresConditions(ctx context.Context, gk schema.GroupKind) bo
 	if !served || crdschema.BuiltIn(r.GVK) || !strings.Contains(gk.Group, ".") {
 		return false
 	}
-	crd, _ := s.known(ctx, r.GVR.Resource+"."+gk.Group)
+	crd, _ := s.lookUpCRD(ctx, r.GVR.Resource+"."+gk.Group)
 	return crd != nil && observe.DeclaresConditions(crd)
 }
 
-// known is a CRD as the cluster has it, or, if that may not be read, as it is on
-// file; then unread says why.
-func (s *Survey) known(ctx context.Context, name string) (crd *apiextensionsv1.CustomResourceDefinition, current error) {
+// lookUpCRD returns a CRD as the cluster has it. If that may not be read, it returns the CRD on
+// file, and unread is the reason.
+func (s *Survey) lookUpCRD(ctx context.Context, name string) (crd *apiextensionsv1.CustomResourceDefinition, unread error) {
 	crd, err := s.CRD(ctx, name)
 	if err != nil && s.definitions != nil {
 		crd = s.definitions(name)
@@ -81,10 +82,10 @@ func (s *Survey) definesKind(ctx context.Context, gk schema.GroupKind) bool {
 
 func (s *Survey) allDefined(ctx context.Context) (map[schema.GroupKind]bool, error) {
 	return s.defined.get("", func() (map[schema.GroupKind]bool, error) {
-		found, err := bodies(s.objects, crds, "").all(ctx, metav1.ListOptions{})
+		found, err := bodyLister(s.objects, crds, "").listAll(ctx, metav1.ListOptions{})
 		all := map[schema.GroupKind]bool{}
 		for _, o := range found {
-			crd, err := definition(o.(*unstructured.Unstructured))
+			crd, err := parseCRD(o.(*unstructured.Unstructured))
 			if err != nil {
 				return nil, err
 			}
@@ -94,10 +95,10 @@ func (s *Survey) allDefined(ctx context.Context) (map[schema.GroupKind]bool, err
 	})
 }
 
-// gap is why the objects of a kind are not known: a kind that is not served has
-// some still if a CRD defines it, or if it is on record, which it then is without
-// a version. One that is neither took its objects along.
-func (s *Survey) gap(ctx context.Context, gvk schema.GroupVersionKind, err error) error {
+// explainGap returns why the objects of a kind are not known. A kind that is not served still has
+// objects if a CRD defines it, or if it is on record. A kind on record has no version. For a kind
+// that is neither, it returns nil: that one took its objects along.
+func (s *Survey) explainGap(ctx context.Context, gvk schema.GroupVersionKind, err error) error {
 	if !errors.Is(err, live.ErrNotServed) {
 		return err
 	}

@@ -41,13 +41,13 @@ func (s *Survey) Fits(ctx context.Context, present, changed *crdschema.CRD) (Fit
 	gvk := was.GVK
 	resources := live.Resource{GVR: gvk.GroupVersion().WithResource(present.Plural), GVK: gvk, Namespaced: present.Namespaced}
 	pages := pager.New(pager.SimplePageFunc(func(opts metav1.ListOptions) (runtime.Object, error) {
-		return bodies(s.objects, resources, "")(ctx, opts)
+		return bodyLister(s.objects, resources, "")(ctx, opts)
 	}))
 	err := pages.EachListItem(ctx, metav1.ListOptions{}, func(o runtime.Object) error {
 		u := o.(*unstructured.Unstructured)
 		fit.Resources++
-		why := refusal(u, is)
-		if why == "" || refusal(u, was) != "" {
+		why := explainRefusal(u, is)
+		if why == "" || explainRefusal(u, was) != "" {
 			return nil
 		}
 		if fit.Refused++; fit.Refused <= firstRefused {
@@ -56,7 +56,7 @@ func (s *Survey) Fits(ctx context.Context, present, changed *crdschema.CRD) (Fit
 		return nil
 	})
 	if err != nil {
-		return Fit{}, refused("listing "+present.Name, err)
+		return Fit{}, classifyError("listing "+present.Name, err)
 	}
 	return fit, nil
 }
@@ -72,8 +72,8 @@ func bothServe(present, changed *crdschema.CRD) (was, is *crdschema.Version) {
 	return was, is
 }
 
-// refusal is why a version refuses a resource; "" if it does not.
-func refusal(u *unstructured.Unstructured, v *crdschema.Version) string {
+// explainRefusal returns why a version refuses a resource, or "" if it does not.
+func explainRefusal(u *unstructured.Unstructured, v *crdschema.Version) string {
 	object := u.DeepCopy()
 	object.SetManagedFields(nil)
 	v.Prune(object.Object)

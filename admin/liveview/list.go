@@ -21,8 +21,8 @@ import (
 // A lister lists one page of objects of a kind.
 type lister func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error)
 
-// bodies lists whole objects; namespace "" is all of them.
-func bodies(client dynamic.Interface, r live.Resource, namespace string) lister {
+// bodyLister returns a lister of whole objects. The namespace "" means all of them.
+func bodyLister(client dynamic.Interface, r live.Resource, namespace string) lister {
 	return func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 		if r.Namespaced && namespace != "" {
 			return client.Resource(r.GVR).Namespace(namespace).List(ctx, opts)
@@ -31,8 +31,8 @@ func bodies(client dynamic.Interface, r live.Resource, namespace string) lister 
 	}
 }
 
-// partials lists the metadata of objects; namespace "" is all of them.
-func (s *Survey) partials(r live.Resource, namespace string) lister {
+// metadataLister returns a lister of the metadata of objects. The namespace "" means all of them.
+func (s *Survey) metadataLister(r live.Resource, namespace string) lister {
 	return func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 		if r.Namespaced && namespace != "" {
 			return s.metadata.Resource(r.GVR).Namespace(namespace).List(ctx, opts)
@@ -41,8 +41,8 @@ func (s *Survey) partials(r live.Resource, namespace string) lister {
 	}
 }
 
-// all lists everything, in pages. Its error is the server's answer.
-func (l lister) all(ctx context.Context, opts metav1.ListOptions) ([]metav1.Object, error) {
+// listAll lists everything, in pages. Its error is the server's answer.
+func (l lister) listAll(ctx context.Context, opts metav1.ListOptions) ([]metav1.Object, error) {
 	list, _, err := pager.New(func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 		page, err := l(ctx, opts)
 		return page, cluster.Explain(ctx, err, l)
@@ -70,13 +70,13 @@ func objectOf(r live.Resource, o metav1.Object) live.Object {
 	return live.Object{GVK: r.GVK, Meta: o}
 }
 
-// refused says what could not be read, and by RBAC which rule is missing.
-func refused(doing string, err error) error {
+// classifyError adds to an error what could not be read, and which rule of RBAC is missing.
+func classifyError(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, refusals.Classify(err))
 }
 
-// impersonate returns a client that acts as a service account, namespace/name.
-func impersonate(cfg *rest.Config, account string) (dynamic.Interface, error) {
+// impersonateAccount returns a client that acts as a service account, namespace/name.
+func impersonateAccount(cfg *rest.Config, account string) (dynamic.Interface, error) {
 	namespace, name, _ := strings.Cut(account, "/")
 	cfg = rest.CopyConfig(cfg)
 	cfg.Impersonate = rest.ImpersonationConfig{UserName: "system:serviceaccount:" + namespace + ":" + name}

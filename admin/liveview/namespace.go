@@ -10,9 +10,9 @@ import (
 
 // In lists the objects of a kind in a namespace, whole.
 func (v *View) In(r live.Resource, namespace string) ([]live.Object, error) {
-	objects, err := bodies(v.survey.objects, r, namespace).all(v.ctx, metav1.ListOptions{})
+	objects, err := bodyLister(v.survey.objects, r, namespace).listAll(v.ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, refused(fmt.Sprintf("listing %s in namespace %s", r.GVR.GroupResource(), namespace), err)
+		return nil, classifyError(fmt.Sprintf("listing %s in namespace %s", r.GVR.GroupResource(), namespace), err)
 	}
 	all := make([]live.Object, len(objects))
 	for i, o := range objects {

@@ -17,13 +17,13 @@ type Range struct{ Namespace, Selector string }
 
 // Objects lists objects of a kind, whole.
 func (s *Survey) Objects(ctx context.Context, gvk schema.GroupVersionKind, in Range) ([]*unstructured.Unstructured, error) {
-	r, state := s.state(gvk)
+	r, state := s.stateOf(gvk)
 	if state.Phase != live.Synced {
 		return nil, state.Err
 	}
-	objects, err := bodies(s.objects, r, in.Namespace).all(ctx, metav1.ListOptions{LabelSelector: in.Selector})
+	objects, err := bodyLister(s.objects, r, in.Namespace).listAll(ctx, metav1.ListOptions{LabelSelector: in.Selector})
 	if err != nil {
-		return nil, refused("listing "+r.GVR.GroupResource().String(), err)
+		return nil, classifyError("listing "+r.GVR.GroupResource().String(), err)
 	}
 	all := make([]*unstructured.Unstructured, len(objects))
 	for i, o := range objects {
@@ -34,11 +34,11 @@ func (s *Survey) Objects(ctx context.Context, gvk schema.GroupVersionKind, in Ra
 
 // Object reads an object; nil if there is none.
 func (s *Survey) Object(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (*unstructured.Unstructured, error) {
-	r, state := s.state(gvk)
+	r, state := s.stateOf(gvk)
 	if state.Phase != live.Synced {
 		return nil, state.Err
 	}
-	found, err := lookup(ctx, s.objects, r, asked{namespace: namespace, name: name})
+	found, err := readObject(ctx, s.objects, r, asked{namespace: namespace, name: name})
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -47,9 +47,9 @@ func (s *Survey) Object(ctx context.Context, gvk schema.GroupVersionKind, namesp
 
 // Definitions lists the CRDs.
 func (s *Survey) Definitions(ctx context.Context) ([]*unstructured.Unstructured, error) {
-	objects, err := bodies(s.objects, crds, "").all(ctx, metav1.ListOptions{})
+	objects, err := bodyLister(s.objects, crds, "").listAll(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, refused("listing "+crds.GVR.GroupResource().String(), err)
+		return nil, classifyError("listing "+crds.GVR.GroupResource().String(), err)
 	}
 	all := make([]*unstructured.Unstructured, len(objects))
 	for i, o := range objects {
@@ -61,9 +61,9 @@ func (s *Survey) Definitions(ctx context.Context) ([]*unstructured.Unstructured,
 // Each lists the metadata of the objects of a kind that a selector matches ("":
 // all), and visits each.
 func (s *Survey) Each(ctx context.Context, r live.Resource, selector string, visit func(metav1.Object)) error {
-	found, err := s.partials(r, "").all(ctx, metav1.ListOptions{LabelSelector: selector})
+	found, err := s.metadataLister(r, "").listAll(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
-		return refused(fmt.Sprintf("listing %s", r.GVR.GroupResource()), err)
+		return classifyError(fmt.Sprintf("listing %s", r.GVR.GroupResource()), err)
 	}
 	for _, o := range found {
 		visit(o)

@@ -52,7 +52,7 @@ func (r *reads) Resync(context.Context, cluster.Scope) error { return nil }
 
 // Lookup answers a query by name: the object, or nil if there is none.
 func (r *reads) Lookup(q cluster.Query) (*live.Object, error) {
-	found, err := r.ask(q)
+	found, err := r.answerQuery(q)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -60,28 +60,29 @@ func (r *reads) Lookup(q cluster.Query) (*live.Object, error) {
 }
 
 // Select answers a query by selector, by namespace and name.
-func (r *reads) Select(q cluster.Query) ([]live.Object, error) { return r.ask(q) }
+func (r *reads) Select(q cluster.Query) ([]live.Object, error) { return r.answerQuery(q) }
 
-func (r *reads) ask(q cluster.Query) ([]live.Object, error) {
+// answerQuery returns the objects of a query. It sends each query once.
+func (r *reads) answerQuery(q cluster.Query) ([]live.Object, error) {
 	key := asked{scope: q.Scope, namespace: q.Namespace, name: q.Name}
 	if q.Selector != nil {
 		key.selector = q.Selector.String()
 	}
 	all, err := r.queries.get(key, func() ([]live.Object, error) {
-		resource, state := r.survey.state(q.Scope.GroupVersionKind)
+		resource, state := r.survey.stateOf(q.Scope.GroupVersionKind)
 		if state.Phase != live.Synced {
 			return nil, state.Err
 		}
-		client, err := r.survey.as(q.Scope.As)
+		client, err := r.survey.clientFor(q.Scope.As)
 		if err != nil {
 			return nil, err
 		}
 		if key.name != "" {
-			return lookup(r.ctx, client, resource, key)
+			return readObject(r.ctx, client, resource, key)
 		}
-		objects, err := bodies(client, resource, key.namespace).all(r.ctx, metav1.ListOptions{LabelSelector: key.selector})
+		objects, err := bodyLister(client, resource, key.namespace).listAll(r.ctx, metav1.ListOptions{LabelSelector: key.selector})
 		if err != nil {
-			return nil, refused("listing "+resource.GVR.GroupResource().String(), err)
+			return nil, classifyError("listing "+resource.GVR.GroupResource().String(), err)
 		}
 		all := make([]live.Object, len(objects))
 		for i, o := range objects {
@@ -89,10 +90,11 @@ func (r *reads) ask(q cluster.Query) ([]live.Object, error) {
 		}
 		return all, nil
 	})
-	return all, r.trouble(err)
+	return all, r.addTrouble(err)
 }
 
-func lookup(ctx context.Context, client dynamic.Interface, r live.Resource, key asked) ([]live.Object, error) {
+// readObject reads the object of a query by name. It returns nothing if there is none.
+func readObject(ctx context.Context, client dynamic.Interface, r live.Resource, key asked) ([]live.Object, error) {
 	var from dynamic.ResourceInterface = client.Resource(r.GVR)
 	if r.Namespaced {
 		from = client.Resource(r.GVR).Namespace(key.namespace)
@@ -102,7 +104,7 @@ func lookup(ctx context.Context, client dynamic.Interface, r live.Resource, key 
 		return nil, nil
 	}
 	if err != nil {
-		return nil, refused(fmt.Sprintf("reading %s %s", r.GVK.Kind, strings.TrimPrefix(key.namespace+"/"+key.name, "/")), err)
+		return nil, classifyError(fmt.Sprintf("reading %s %s", r.GVK.Kind, strings.TrimPrefix(key.namespace+"/"+key.name, "/")), err)
 	}
 	return []live.Object{objectOf(r, o)}, nil
 }
@@ -110,30 +112,30 @@ func lookup(ctx context.Context, client dynamic.Interface, r live.Resource, key 
 // Patched returns the objects of a kind that have fields of the patch manager
 // of this uid, whole.
 func (r *reads) Patched(gvk schema.GroupVersionKind, uid types.UID, _ ...string) ([]live.Object, error) {
-	resource, state := r.survey.state(gvk)
+	resource, state := r.survey.stateOf(gvk)
 	if state.Phase != live.Synced {
-		_ = r.trouble(r.survey.gap(r.ctx, gvk, state.Err))
+		_ = r.addTrouble(r.survey.explainGap(r.ctx, gvk, state.Err))
 		return nil, state.Err
 	}
-	by, err := r.patched.get(gvk, func() (map[types.UID][]live.Object, error) { return r.patchers(resource) })
+	by, err := r.patched.get(gvk, func() (map[types.UID][]live.Object, error) { return r.findPatched(resource) })
 	if err != nil {
-		return nil, r.trouble(err)
+		return nil, r.addTrouble(err)
 	}
 	var all []live.Object
 	for _, l := range by[uid] {
-		found, err := lookup(r.ctx, r.survey.objects, resource, asked{namespace: l.Meta.GetNamespace(), name: l.Meta.GetName()})
+		found, err := readObject(r.ctx, r.survey.objects, resource, asked{namespace: l.Meta.GetNamespace(), name: l.Meta.GetName()})
 		if err != nil {
-			return nil, r.trouble(err)
+			return nil, r.addTrouble(err)
 		}
 		all = append(all, found...)
 	}
 	return all, nil
 }
 
-// patchers finds the objects of a kind that are patched, by whom.
-func (r *reads) patchers(resource live.Resource) (map[types.UID][]live.Object, error) {
-	objects, err := r.everywhere(resource, func(namespace string) ([]metav1.Object, error) {
-		return r.survey.partials(resource, namespace).all(r.ctx, metav1.ListOptions{})
+// findPatched finds the objects of a kind that are patched, by the uid of who patches them.
+func (r *reads) findPatched(resource live.Resource) (map[types.UID][]live.Object, error) {
+	objects, err := r.listEverywhere(resource, func(namespace string) ([]metav1.Object, error) {
+		return r.survey.metadataLister(resource, namespace).listAll(r.ctx, metav1.ListOptions{})
 	})
 	by := map[types.UID][]live.Object{}
 	for _, o := range objects {

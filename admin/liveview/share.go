@@ -53,9 +53,9 @@ func (k *Kind) Whose(resource metav1.Object) shard.Shard {
 	return k.Share
 }
 
-// whose is the share that serves the resources of a view: that which was chosen,
-// or that of the first resource.
-func (v *View) whose() shard.Shard {
+// servingShare returns the share that serves the resources of a view: the one that was chosen, or
+// that of the first resource.
+func (v *View) servingShare() shard.Shard {
 	if len(v.resources) == 0 {
 		return v.kind.Share
 	}
@@ -68,7 +68,7 @@ func (v *View) Revision() string {
 	if v.kind.CRD == nil || v.kind.Unread != nil || len(v.resources) == 0 {
 		return ""
 	}
-	record := rollout.ReadRecord(v.kind.CRD.Annotations, v.whose().Key)
+	record := rollout.ReadRecord(v.kind.CRD.Annotations, v.servingShare().Key)
 	var marks []rollout.Revision
 	if record.IsUnfinished() {
 		marks = v.readMarks(v.resources[0])

@@ -44,7 +44,7 @@ func Open(ctx context.Context, cfg *rest.Config, definitions func(name string) *
 	if err != nil {
 		return nil, fmt.Errorf("making an HTTP client: %w", err)
 	}
-	if err := s.connect(client); err != nil {
+	if err := s.makeClients(client); err != nil {
 		return nil, err
 	}
 	discovery, err := cluster.NewDiscovery(cfg, client)
@@ -58,7 +58,8 @@ func Open(ctx context.Context, cfg *rest.Config, definitions func(name string) *
 	return s, nil
 }
 
-func (s *Survey) connect(client *http.Client) (err error) {
+// makeClients makes the clients of a survey. Its writer makes only dry runs.
+func (s *Survey) makeClients(client *http.Client) (err error) {
 	if s.objects, err = dynamic.NewForConfigAndClient(s.cfg, client); err != nil {
 		return fmt.Errorf("making a client: %w", err)
 	}
@@ -79,12 +80,12 @@ func (s *Survey) Served() *cluster.Served { return s.served }
 // Writer tries writes as dry runs; it changes nothing.
 func (s *Survey) Writer() *apply.Writer { return s.writer }
 
-// as reads as a service account, namespace/name; "" is the caller.
-func (s *Survey) as(account string) (dynamic.Interface, error) {
+// clientFor returns a client that reads as a service account, namespace/name. "" is the caller.
+func (s *Survey) clientFor(account string) (dynamic.Interface, error) {
 	if account == "" {
 		return s.objects, nil
 	}
-	return s.accounts.get(account, func() (dynamic.Interface, error) { return impersonate(s.cfg, account) })
+	return s.accounts.get(account, func() (dynamic.Interface, error) { return impersonateAccount(s.cfg, account) })
 }
 
 // answers are questions that are asked once each, at the same time if they are

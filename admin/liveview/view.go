@@ -69,7 +69,7 @@ func (s *Survey) Kind(ctx context.Context, name string) (*Kind, error) {
 	}
 	r := named[0]
 	k := &Kind{Name: r.GVR.GroupResource().String(), Resource: r, GVK: r.GVK}
-	k.CRD, k.Unread = s.known(ctx, k.Name)
+	k.CRD, k.Unread = s.lookUpCRD(ctx, k.Name)
 	if k.CRD == nil && k.Unread == nil {
 		return nil, &UnknownKindError{k.Name, "no CRD defines it, so it cannot have a folder"}
 	}
@@ -101,9 +101,9 @@ func (s *Survey) Scopes(gvk schema.GroupVersionKind) (clusterScoped, known bool)
 
 // Resources lists the resources of a kind; namespace "" is all of them.
 func (s *Survey) Resources(ctx context.Context, k *Kind, namespace string) ([]*unstructured.Unstructured, error) {
-	objects, err := bodies(s.objects, k.Resource, namespace).all(ctx, metav1.ListOptions{})
+	objects, err := bodyLister(s.objects, k.Resource, namespace).listAll(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, refused("listing "+k.Name, err)
+		return nil, classifyError("listing "+k.Name, err)
 	}
 	all := make([]*unstructured.Unstructured, len(objects))
 	for i, o := range objects {
@@ -117,7 +117,7 @@ func (s *Survey) Get(ctx context.Context, k *Kind, namespace, name string) (*uns
 	if !k.Resource.Namespaced {
 		namespace = ""
 	}
-	found, err := lookup(ctx, s.objects, k.Resource, asked{namespace: namespace, name: name})
+	found, err := readObject(ctx, s.objects, k.Resource, asked{namespace: namespace, name: name})
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -150,26 +150,26 @@ func (s *Survey) View(ctx context.Context, k *Kind, folder *kind.Kind, resources
 		v.version.Digest = folder.Digest[:16]
 		v.version.Schema = func() *crdschema.Version { return folder.Version }
 	} else if k.CRD != nil {
-		v.version.Schema = sync.OnceValue(func() *crdschema.Version { return shown(k.CRD, k.GVK.Version) })
+		v.version.Schema = sync.OnceValue(func() *crdschema.Version { return schemaVersion(k.CRD, k.GVK.Version) })
 	}
 	v.version.Children, v.version.Patched = observe.Needs(folder, v.findCRD(k.Name), observe.APIs{
 		Served: s.served, Defined: func(gk schema.GroupKind) bool { return s.definesKind(ctx, gk) },
 	})
 	if k.Unread != nil {
-		v.told()
-		v.note(fmt.Sprintf("%v; so of the kinds of children that were made before, only those that the resource's status tells of are known",
+		v.addReportedKinds()
+		v.addNote(fmt.Sprintf("%v; so of the kinds of children that were made before, only those that the resource's status tells of are known",
 			k.Unread))
 	}
 	if len(resources) == 1 {
 		if why := k.Unserved(resources[0]); why != "" {
-			v.note(why)
+			v.addNote(why)
 		}
 	}
 	return v
 }
 
-// told adds the kinds of children that the resources' statuses tell of.
-func (v *View) told() {
+// addReportedKinds adds the kinds of children that the statuses of resources list.
+func (v *View) addReportedKinds() {
 	for _, o := range v.resources {
 		items, _, _ := unstructured.NestedSlice(o.Object, "status", "children")
 		for _, item := range items {
@@ -184,7 +184,8 @@ func (v *View) told() {
 	}
 }
 
-func shown(crd *apiextensionsv1.CustomResourceDefinition, version string) *crdschema.Version {
+// schemaVersion returns a version of a CRD, or nil if it cannot be read.
+func schemaVersion(crd *apiextensionsv1.CustomResourceDefinition, version string) *crdschema.Version {
 	read, err := crdschema.FromObject(crd)
 	if err != nil {
 		return nil
@@ -207,7 +208,8 @@ func (v *View) Notes() []string {
 	return slices.Compact(slices.Clone(v.notes))
 }
 
-func (v *View) note(text string) {
+// addNote adds a note for whoever reads the view.
+func (v *View) addNote(text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.notes = append(v.notes, text)
@@ -221,7 +223,8 @@ func (v *View) Troubles() []string {
 	return slices.Compact(slices.Clone(v.troubles))
 }
 
-func (v *View) trouble(err error) error {
+// addTrouble records an error and returns it. It is no trouble that a kind is not served.
+func (v *View) addTrouble(err error) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err != nil && !errors.Is(err, live.ErrNotServed) {
@@ -232,13 +235,13 @@ func (v *View) trouble(err error) error {
 
 // Whole reads an object, nil if there is none, as it is.
 func (v *View) Whole(gvk schema.GroupVersionKind, namespace, name string) (*live.Object, error) {
-	r, state := v.survey.state(gvk)
+	r, state := v.survey.stateOf(gvk)
 	if state.Phase != live.Synced {
 		return nil, state.Err
 	}
-	found, err := lookup(v.ctx, v.survey.objects, r, asked{namespace: namespace, name: name})
+	found, err := readObject(v.ctx, v.survey.objects, r, asked{namespace: namespace, name: name})
 	if err != nil || len(found) == 0 {
-		return nil, v.trouble(err)
+		return nil, v.addTrouble(err)
 	}
 	return &found[0], nil
 }
@@ -264,7 +267,7 @@ func (v *View) Cluster() reconcile.Cluster {
 		DeclaresConditions: func(gk schema.GroupKind) bool { return v.survey.declaresConditions(v.ctx, gk) },
 		Defined:            func(gk schema.GroupKind) bool { return v.survey.definesKind(v.ctx, gk) },
 		CRD:                v.findCRD,
-		Shard:              v.whose(),
+		Shard:              v.servingShare(),
 	}}
 }
 
