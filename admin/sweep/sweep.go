@@ -63,7 +63,7 @@ func Orphans(ctx context.Context, s *liveview.Survey, name string) (found []Orph
 	}
 	errs := s.EachOf(ctx, kinds, api.LabelOwnerUID, func(r live.Resource, o metav1.Object) {
 		owner, named := api.ParseOwner(o.GetAnnotations()[api.AnnotationOwner])
-		if named && owner.Kind == name && ours(o) && o.GetDeletionTimestamp() == nil {
+		if named && owner.Kind == name && hasOurLabel(o) && o.GetDeletionTimestamp() == nil {
 			found = append(found, Orphan{r, o, owner})
 		}
 	})
@@ -112,8 +112,8 @@ func kindsOf(ctx context.Context, s *liveview.Survey, name string) (kinds []live
 	return kinds, of, nil
 }
 
-// ours reports whether we have put our label on an object: others may copy it.
-func ours(o metav1.Object) bool {
+// hasOurLabel reports whether we have put our label on an object. Others may copy it.
+func hasOurLabel(o metav1.Object) bool {
 	entry, found, err := ownership.Ours(o.GetManagedFields(), api.FieldManager)
 	return err == nil && found && entry.Owns("metadata", "labels", api.LabelOwnerUID)
 }
