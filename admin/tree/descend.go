@@ -26,13 +26,12 @@ const mostKinds = 40
 // deepest bounds how far owner references are followed.
 const deepest = 8
 
-// descend finds what the children own: objects of the usual kinds, and of the
-// groups of those children that are custom resources, in the children's
-// namespaces.
-func (t *Tree) descend(view *liveview.View, j judge) {
-	kinds := t.kinds(j.cluster.Served())
+// addOwned adds what the children own: objects of the usual kinds, and of the groups of those
+// children that are custom resources, in the children's namespaces.
+func (t *Tree) addOwned(view *liveview.View, j judge) {
+	kinds := t.ownableKinds(j.cluster.Served())
 	owned := map[types.UID][]live.Object{}
-	for _, namespace := range t.namespaces() {
+	for _, namespace := range t.ownerNamespaces() {
 		for _, r := range kinds {
 			found, err := view.In(r, namespace)
 			if err != nil {
@@ -51,29 +50,31 @@ func (t *Tree) descend(view *liveview.View, j judge) {
 	}
 	for _, n := range t.Children {
 		if !n.Patched {
-			n.below(owned, j, shown, deepest)
+			n.addOwned(owned, j, shown, deepest)
 		}
 	}
 }
 
-func (n *Node) below(owned map[types.UID][]live.Object, j judge, shown map[types.UID]bool, depth int) {
+// addOwned adds what a node owns, down to a depth. It leaves out objects that are shown already or
+// idle.
+func (n *Node) addOwned(owned map[types.UID][]live.Object, j judge, shown map[types.UID]bool, depth int) {
 	if depth == 0 {
 		return
 	}
 	for _, l := range owned[n.uid] {
-		if shown[l.Meta.GetUID()] || idle(l) {
+		if shown[l.Meta.GetUID()] || isIdle(l) {
 			continue
 		}
 		shown[l.Meta.GetUID()] = true
-		one := j.node(l)
+		one := j.judgeObject(l)
 		one.File = "" // annotations are copied down
 		n.Owns = append(n.Owns, one)
-		one.below(owned, j, shown, depth-1)
+		one.addOwned(owned, j, shown, depth-1)
 	}
 }
 
-// idle reports whether an object is a ReplicaSet of an earlier rollout.
-func idle(l live.Object) bool {
+// isIdle reports whether an object is a ReplicaSet of an earlier rollout.
+func isIdle(l live.Object) bool {
 	if l.GVK.Kind != "ReplicaSet" {
 		return false
 	}
@@ -82,8 +83,8 @@ func idle(l live.Object) bool {
 	return wanted == 0 && has == 0
 }
 
-// kinds are those that may be owned by children.
-func (t *Tree) kinds(served *cluster.Served) []live.Resource {
+// ownableKinds returns the kinds that children may own.
+func (t *Tree) ownableKinds(served *cluster.Served) []live.Resource {
 	var all []live.Resource
 	for _, gk := range usual {
 		if r, found := served.Preferred(gk); found {
@@ -104,8 +105,8 @@ func (t *Tree) kinds(served *cluster.Served) []live.Resource {
 	return all
 }
 
-// namespaces are those in which a child lives that may own something.
-func (t *Tree) namespaces() []string {
+// ownerNamespaces returns the namespaces of the children that may own something.
+func (t *Tree) ownerNamespaces() []string {
 	var all []string
 	for _, n := range t.Children {
 		if n.Namespace != "" && !n.Patched && !slices.Contains(all, n.Namespace) {

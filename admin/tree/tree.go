@@ -89,10 +89,10 @@ func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
 	view.ListChildren()
 	cluster := view.Cluster()
 	t := &Tree{
-		Kind: view.Version().Name, Resource: called(resource), Namespace: resource.GetNamespace(), Name: resource.GetName(),
+		Kind: view.Version().Name, Resource: formatName(resource), Namespace: resource.GetNamespace(), Name: resource.GetName(),
 		Created:  resource.GetCreationTimestamp().Time,
 		Deleting: resource.GetDeletionTimestamp() != nil, Meaning: health.StateOf(resource).Meaning(),
-		Conditions: conditions(resource), Children: []*Node{},
+		Conditions: readConditions(resource), Children: []*Node{},
 	}
 	t.Revision = view.Revision()
 	owner := liveview.NewOwner(t.Kind, resource)
@@ -108,11 +108,11 @@ func Of(view *liveview.View, resource *unstructured.Unstructured) *Tree {
 		}
 	}
 	for _, l := range children {
-		t.Children = append(t.Children, j.node(l))
+		t.Children = append(t.Children, j.judgeObject(l))
 	}
-	t.patched(view, j, owner.UID)
-	t.descend(view, j)
-	sort(t.Children)
+	t.addPatched(view, j, owner.UID)
+	t.addOwned(view, j)
+	sortNodes(t.Children)
 	t.Notes = append(append(t.Notes, view.Notes()...), view.Troubles()...)
 	slices.Sort(t.Notes)
 	t.Notes = slices.Compact(t.Notes)
@@ -126,16 +126,17 @@ func Look(ctx context.Context, s *liveview.Survey, k *liveview.Kind, resource *u
 	return t
 }
 
-// called is how people call an object: Page default/hello.
-func called(o *unstructured.Unstructured) string {
+// formatName returns how people call an object: Page default/hello.
+func formatName(o *unstructured.Unstructured) string {
 	return o.GetKind() + " " + strings.TrimPrefix(o.GetNamespace()+"/"+o.GetName(), "/")
 }
 
-func (t *Tree) patched(view *liveview.View, j judge, uid types.UID) {
+// addPatched adds the objects that the resource patches.
+func (t *Tree) addPatched(view *liveview.View, j judge, uid types.UID) {
 	for _, gvk := range view.Version().Patched {
 		current, _ := j.cluster.Reads.Patched(gvk, uid)
 		for _, l := range current {
-			n := j.node(l)
+			n := j.judgeObject(l)
 			n.Patched, n.File = true, ""
 			t.Children = append(t.Children, n)
 		}
@@ -183,15 +184,15 @@ func reportedChildren(resource *unstructured.Unstructured) map[childKey]reported
 	return all
 }
 
-// node judges one object, and sets what its state means.
-func (j judge) node(l live.Object) *Node {
-	n, isFailed := j.assess(l)
-	n.Meaning = n.state(l.Meta.GetDeletionTimestamp() != nil, isFailed).Meaning()
+// judgeObject judges one object, and sets what its state means.
+func (j judge) judgeObject(l live.Object) *Node {
+	n, isFailed := j.assessObject(l)
+	n.Meaning = n.stateOf(l.Meta.GetDeletionTimestamp() != nil, isFailed).Meaning()
 	return n
 }
 
-// state is the row of the table of states for an object.
-func (n *Node) state(isDeleting, isFailed bool) verdict.State {
+// stateOf returns the row of the table of states for the node's object.
+func (n *Node) stateOf(isDeleting, isFailed bool) verdict.State {
 	switch {
 	case isDeleting:
 		return verdict.Deleting
@@ -205,8 +206,8 @@ func (n *Node) state(isDeleting, isFailed bool) verdict.State {
 	return verdict.Reconciling
 }
 
-// assess decides whether an object is ready, or failed.
-func (j judge) assess(l live.Object) (n *Node, isFailed bool) {
+// assessObject decides whether an object is ready, or failed.
+func (j judge) assessObject(l live.Object) (n *Node, isFailed bool) {
 	n = &Node{
 		APIVersion: l.GVK.GroupVersion().String(), Kind: l.GVK.Kind, Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName(),
 		File: l.Meta.GetAnnotations()[api.AnnotationFile], Created: l.Meta.GetCreationTimestamp().Time, uid: l.Meta.GetUID(),
@@ -245,8 +246,8 @@ func (j judge) assess(l live.Object) (n *Node, isFailed bool) {
 	return n, result.IsFailed()
 }
 
-// sort puts those that are not ready first, at every depth.
-func sort(nodes []*Node) {
+// sortNodes puts those that are not ready first, at every depth.
+func sortNodes(nodes []*Node) {
 	slices.SortFunc(nodes, func(a, b *Node) int {
 		if a.Ready != b.Ready {
 			return map[bool]int{true: 1, false: -1}[a.Ready]
@@ -254,7 +255,7 @@ func sort(nodes []*Node) {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	for _, n := range nodes {
-		sort(n.Owns)
+		sortNodes(n.Owns)
 	}
 }
 
@@ -273,14 +274,15 @@ func conditionColor(name, value string) verdict.Color {
 	return verdict.Ready.Meaning().Color
 }
 
-func conditions(resource *unstructured.Unstructured) []Condition {
+// readConditions returns the conditions of a resource. Ready comes first.
+func readConditions(resource *unstructured.Unstructured) []Condition {
 	items, _, _ := unstructured.NestedSlice(resource.Object, "status", "conditions")
 	all := []Condition{}
 	for _, item := range items {
 		m, _ := item.(map[string]any)
 		text := func(key string) string { s, _ := m[key].(string); return s }
-		observed, told := m["observedGeneration"].(int64)
-		all = append(all, Condition{text("type"), text("status"), text("reason"), text("message"), told && observed != resource.GetGeneration(),
+		observed, isSet := m["observedGeneration"].(int64)
+		all = append(all, Condition{text("type"), text("status"), text("reason"), text("message"), isSet && observed != resource.GetGeneration(),
 			conditionColor(text("type"), text("status"))})
 	}
 	slices.SortStableFunc(all, func(a, b Condition) int {
