@@ -140,8 +140,8 @@ func describeDifference(c *diff.Change) string {
 	return text
 }
 
-// judge compares what was observed with what is wanted.
-func (o *observation) judge(want wanted) (progress, error) {
+// judgeProgress compares what was observed with what is wanted.
+func (o *observation) judgeProgress(want wanted) (progress, error) {
 	if !o.isCurrent {
 		return changes, errors.New("no operator has reconciled the resource yet")
 	}

@@ -53,7 +53,7 @@ func TestJudge(t *testing.T) {
 		"no error":                  {fails, observation{isCurrent: true, ready: isTrue}, failsAtRest, "Ready is True, and wanted is an error: no image"},
 		"no error yet":              {fails, observation{isCurrent: true, ready: isFalse}, changes, "Ready is False: Deployment web: 0 of 1 is ready"},
 	} {
-		state, err := c.seen.judge(wantedOf(&catalog.Case{Wants: c.wants}))
+		state, err := c.seen.judgeProgress(wantedOf(&catalog.Case{Wants: c.wants}))
 		text := ""
 		if err != nil {
 			text = err.Error()

@@ -23,7 +23,7 @@ var podKind = corev1.SchemeGroupVersion.WithKind("Pod")
 // resource, as the step wants.
 func (t *Trial) stageStep(ctx context.Context, one *catalog.Case) (refused bool, err error) {
 	if one.Configured() {
-		return false, unfit("it has a config.yaml, and the settings of an operator are not those of a case")
+		return false, newUnfitError("it has a config.yaml, and the settings of an operator are not those of a case")
 	}
 	written, cluster, err := one.Own()
 	if err != nil {
@@ -87,14 +87,14 @@ func (t *Trial) stageOther(ctx context.Context, o *object) error {
 	}
 	switch {
 	case err != nil && created && apierrors.IsInvalid(err):
-		return unfit("the API server does not create %s: %w", o, err)
+		return newUnfitError("the API server does not create %s: %w", o, err)
 	case err != nil:
 		return fmt.Errorf("applying %s: %w", o, err)
 	case o.Object["status"] == nil:
 		return nil
 	}
 	if err = t.applyStatus(ctx, o, made.GetUID()); apierrors.IsInvalid(err) {
-		return unfit("the API server does not take the status of %s: %w", o, err)
+		return newUnfitError("the API server does not take the status of %s: %w", o, err)
 	}
 	return err
 }
@@ -179,11 +179,11 @@ func (t *Trial) placeObjects(all []*unstructured.Unstructured) ([]*object, error
 		r, served := t.Sight.Served().Resource(u.GroupVersionKind())
 		switch {
 		case !served:
-			return nil, unfit("the cluster does not serve %s %s", u.GetAPIVersion(), u.GetKind())
+			return nil, newUnfitError("the cluster does not serve %s %s", u.GetAPIVersion(), u.GetKind())
 		case !r.Namespaced:
-			return nil, unfit("%s %s is not in a namespace: a case on a cluster stays in its own", u.GetKind(), u.GetName())
+			return nil, newUnfitError("%s %s is not in a namespace: a case on a cluster stays in its own", u.GetKind(), u.GetName())
 		case u.GetNamespace() != "" && u.GetNamespace() != t.placed:
-			return nil, unfit("%s %s is in the namespace %s: a case on a cluster stays in its own", u.GetKind(), u.GetName(), u.GetNamespace())
+			return nil, newUnfitError("%s %s is in the namespace %s: a case on a cluster stays in its own", u.GetKind(), u.GetName(), u.GetNamespace())
 		}
 		u.SetNamespace(t.placed)
 		t.renameNamespace(u.Object)

@@ -32,7 +32,8 @@ var namespaces = live.Resource{GVR: apischema.GroupVersionResource{Version: "v1"
 // An UnfitError says why a case cannot run on this cluster, or on any.
 type UnfitError struct{ error }
 
-func unfit(format string, args ...any) error { return UnfitError{fmt.Errorf(format, args...)} }
+// newUnfitError returns an UnfitError with a formatted message.
+func newUnfitError(format string, args ...any) error { return UnfitError{fmt.Errorf(format, args...)} }
 
 // A Trial is one golden case on a cluster.
 type Trial struct {
@@ -95,7 +96,7 @@ func (t *Trial) Step(ctx context.Context, one *catalog.Case) error {
 		return err
 	}
 	w := wantedOf(one)
-	return t.observeUntil(ctx, func(o *observation) (progress, error) { return o.judge(w) })
+	return t.observeUntil(ctx, func(o *observation) (progress, error) { return o.judgeProgress(w) })
 }
 
 // observeUntil observes the resource until judge reports that it passed, or that nothing
