@@ -46,25 +46,27 @@ type Plan struct {
 	do func(context.Context) (string, error)
 }
 
-func (s *Server) plan(r *http.Request) (any, error) {
-	_, p, err := s.ordered(r)
+// planOrder answers with the plan of an order.
+func (s *Server) planOrder(r *http.Request) (any, error) {
+	_, p, err := s.readOrder(r)
 	return p, err
 }
 
-func (s *Server) do(r *http.Request) (any, error) {
-	o, p, err := s.ordered(r)
+// executeOrder carries out an order, if its plan is the one that was displayed.
+func (s *Server) executeOrder(r *http.Request) (any, error) {
+	o, p, err := s.readOrder(r)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.is(o.Digest); err != nil {
+	if err := p.checkDigest(o.Digest); err != nil {
 		return nil, err
 	}
 	text, err := p.do(r.Context())
 	return map[string]string{"text": text}, err
 }
 
-// is reports whether a plan is the one that was displayed.
-func (p *Plan) is(digest string) error {
+// checkDigest returns an error if the plan is not the one that was displayed.
+func (p *Plan) checkDigest(digest string) error {
 	if digest != p.Digest {
 		return &refusal{http.StatusConflict, fmt.Sprintf(
 			"it is not as it was displayed, and nothing was done: it was %q and is %q: look at it again", digest, p.Digest)}
@@ -72,8 +74,8 @@ func (p *Plan) is(digest string) error {
 	return nil
 }
 
-// ordered reads an order, and plans it.
-func (s *Server) ordered(r *http.Request) (*Order, *Plan, error) {
+// readOrder reads an order, and plans it.
+func (s *Server) readOrder(r *http.Request) (*Order, *Plan, error) {
 	o := &Order{}
 	d := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<16))
 	d.DisallowUnknownFields()
@@ -81,8 +83,8 @@ func (s *Server) ordered(r *http.Request) (*Order, *Plan, error) {
 		return nil, nil, &refusal{http.StatusBadRequest, fmt.Sprintf("reading the order: %v", err)}
 	}
 	plan, known := map[string]func(context.Context, *Order) (*Plan, error){
-		"approve": s.approve, "rollback": s.rollback, "release": s.release,
-		"pause": s.annotate, "resume": s.annotate, "reconcile": s.annotate,
+		"approve": s.planApproval, "rollback": s.planRollback, "release": s.planRelease,
+		"pause": s.planAnnotation, "resume": s.planAnnotation, "reconcile": s.planAnnotation,
 	}[o.Action]
 	if !known {
 		return nil, nil, &refusal{http.StatusBadRequest, fmt.Sprintf(
@@ -96,8 +98,9 @@ func (s *Server) ordered(r *http.Request) (*Order, *Plan, error) {
 	return o, p, nil
 }
 
-// command is a command line for this cluster; texts without a meaning to shells stay.
-func (s *Server) command(words ...string) string {
+// formatCommand returns a command line for this cluster. Texts without a meaning to shells stay as
+// they are.
+func (s *Server) formatCommand(words ...string) string {
 	if s.Context != "" {
 		words = append(words, "--context", s.Context)
 	}
@@ -115,7 +118,8 @@ func (s *Server) ofKind(o *Order, words ...string) []string {
 	return words
 }
 
-func (s *Server) approve(ctx context.Context, o *Order) (*Plan, error) {
+// planApproval plans to approve the stop of a rollout.
+func (s *Server) planApproval(ctx context.Context, o *Order) (*Plan, error) {
 	survey, err := liveview.Open(ctx, s.Config, nil)
 	if err != nil {
 		return nil, err
@@ -126,14 +130,14 @@ func (s *Server) approve(ctx context.Context, o *Order) (*Plan, error) {
 	}
 	stopped := *o
 	stopped.Identity = stop.Identity()
-	if h, err := s.past(ctx, &stopped); err == nil { // an approval does not need the history
+	if h, err := s.openHistory(ctx, &stopped); err == nil { // an approval does not need the history
 		if _, err := h.CompareStopped(ctx, stop.Record.Target().Digest); err != nil {
 			return nil, &refusal{http.StatusConflict, err.Error()}
 		}
 	}
 	names, unread := stop.Deletions(ctx, survey, s.OperatorNamespace)
 	return &Plan{
-		Command: s.command(s.ofKind(o, "jacquard", "approve", stop.Kind, "--stop", stop.ID(), "--yes")...), Digest: stop.ID(),
+		Command: s.formatCommand(s.ofKind(o, "jacquard", "approve", stop.Kind, "--stop", stop.ID(), "--yes")...), Digest: stop.ID(),
 		Text: stop.Plan(rollout.Approval{}, names, unread),
 		do: func(ctx context.Context) (string, error) {
 			if err := stop.Approve(ctx, rollout.Approval{}); err != nil {
@@ -144,8 +148,8 @@ func (s *Server) approve(ctx context.Context, o *Order) (*Plan, error) {
 	}, nil
 }
 
-// past is the history of the kind of an order.
-func (s *Server) past(ctx context.Context, o *Order) (*history.History, error) {
+// openHistory reads the history of the kind of an order.
+func (s *Server) openHistory(ctx context.Context, o *Order) (*history.History, error) {
 	survey, err := liveview.Open(ctx, s.Config, nil)
 	if err != nil {
 		return nil, err
@@ -160,8 +164,9 @@ func (s *Server) past(ctx context.Context, o *Order) (*history.History, error) {
 	return history.Of(ctx, survey, k, s.operatorPlace())
 }
 
-func (s *Server) rollback(ctx context.Context, o *Order) (*Plan, error) {
-	h, err := s.past(ctx, o)
+// planRollback plans to roll a kind back to a revision.
+func (s *Server) planRollback(ctx context.Context, o *Order) (*Plan, error) {
+	h, err := s.openHistory(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -172,14 +177,15 @@ func (s *Server) rollback(ctx context.Context, o *Order) (*Plan, error) {
 	r := p.Revision
 	text := fmt.Sprintf("%s goes back from its folder (%s) to revision %d (%s) until there is a third folder", h.Kind, p.Leaves, r.Number, r.Digest)
 	return &Plan{
-		Command: s.command(s.ofKind(o, "jacquard", "rollback", h.Kind, "--to", r.Digest, "--digest", p.Leaves, "--yes")...), Text: text,
+		Command: s.formatCommand(s.ofKind(o, "jacquard", "rollback", h.Kind, "--to", r.Digest, "--digest", p.Leaves, "--yes")...), Text: text,
 		Digest: r.Digest + " " + p.Leaves,
 		do:     func(ctx context.Context) (string, error) { return text, h.Write(ctx, s.Config, p, "") },
 	}, nil
 }
 
-func (s *Server) release(ctx context.Context, o *Order) (*Plan, error) {
-	h, err := s.past(ctx, o)
+// planRelease plans the end of a rollback.
+func (s *Server) planRelease(ctx context.Context, o *Order) (*Plan, error) {
+	h, err := s.openHistory(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -189,14 +195,14 @@ func (s *Server) release(ctx context.Context, o *Order) (*Plan, error) {
 	}
 	text := fmt.Sprintf("the present folder of %s is rolled out again", h.Kind)
 	return &Plan{
-		Command: s.command(s.ofKind(o, "jacquard", "rollback", h.Kind, "--release", "--digest", p.Leaves, "--yes")...), Text: text,
+		Command: s.formatCommand(s.ofKind(o, "jacquard", "rollback", h.Kind, "--release", "--digest", p.Leaves, "--yes")...), Text: text,
 		Digest: p.Leaves,
 		do:     func(ctx context.Context) (string, error) { return text, h.Write(ctx, s.Config, p, "") },
 	}, nil
 }
 
-// pauses reports whether a resource is paused, and whether its whole kind is.
-func pauses(l *look) (resource, kind bool) {
+// isPaused reports whether a resource is paused, and whether its whole kind is.
+func isPaused(l *look) (resource, kind bool) {
 	return l.resource.GetAnnotations()[api.AnnotationPaused] == "true",
 		l.kind.CRD != nil && l.kind.CRD.Annotations[api.AnnotationPaused] == "true"
 }
@@ -218,14 +224,14 @@ func leadsTo(action string, paused, kind bool) string {
 	return "the operator reconciles it now"
 }
 
-// annotate plans to pause, resume or reconcile a resource.
-func (s *Server) annotate(ctx context.Context, o *Order) (*Plan, error) {
-	l, err := s.find(ctx, o.Key)
+// planAnnotation plans to pause, resume or reconcile a resource.
+func (s *Server) planAnnotation(ctx context.Context, o *Order) (*Plan, error) {
+	l, err := s.findResource(ctx, o.Key)
 	if err != nil {
 		return nil, err
 	}
 	now := time.Now().UTC().Format(time.RFC3339Nano)
-	paused, kind := pauses(l)
+	paused, kind := isPaused(l)
 	text := leadsTo(o.Action, paused, kind)
 	key, value, word := api.AnnotationPaused, any("true"), "=true"
 	switch o.Action {
@@ -239,7 +245,7 @@ func (s *Server) annotate(ctx context.Context, o *Order) (*Plan, error) {
 		words = append(words, "--namespace", namespace)
 	}
 	return &Plan{
-		Command: s.command(words...), Text: l.resource.GetKind() + " " + l.resource.GetName() + ": " + text,
+		Command: s.formatCommand(words...), Text: l.resource.GetKind() + " " + l.resource.GetName() + ": " + text,
 		Digest: fmt.Sprintf("%s/%d/%t/%t", l.resource.GetUID(), l.resource.GetGeneration(), paused, kind),
 		do: func(ctx context.Context) (string, error) {
 			client, err := rest.HTTPClientFor(s.Config)

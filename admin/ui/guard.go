@@ -34,15 +34,15 @@ type Guard struct {
 
 // NewGuard makes the guard of a server that listens on a port of the loopback interface.
 func NewGuard(port int) *Guard {
-	g := &Guard{session: secret(), token: secret()}
+	g := &Guard{session: newSecret(), token: newSecret()}
 	for _, name := range []string{"127.0.0.1", "[::1]", "localhost"} {
 		g.names = append(g.names, fmt.Sprintf("%s:%d", name, port))
 	}
 	return g
 }
 
-// secret is 256 random bits.
-func secret() string {
+// newSecret returns 256 random bits.
+func newSecret() string {
 	bits := make([]byte, 32)
 	_, _ = rand.Read(bits) // never fails: see crypto/rand
 	return base64.RawURLEncoding.EncodeToString(bits)
@@ -83,7 +83,7 @@ func (g *Guard) Wrap(page, inner http.Handler) http.Handler {
 			return
 		}
 		if r.URL.Path == "/session" {
-			g.begin(w, r)
+			g.beginSession(w, r)
 			return
 		}
 		if !equalSecrets(r.Header.Get("Authorization"), "Bearer "+g.session) {
@@ -112,8 +112,8 @@ func (g *Guard) ownPage(r *http.Request) bool {
 	return len(origin) == 1 && origin[0] == "http://"+r.Host
 }
 
-// begin answers the token with the secret of the session, once.
-func (g *Guard) begin(w http.ResponseWriter, r *http.Request) {
+// beginSession answers the token with the secret of the session, once.
+func (g *Guard) beginSession(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		http.Error(w, "a session begins by POST", http.StatusMethodNotAllowed)
 		return

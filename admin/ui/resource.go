@@ -28,16 +28,17 @@ type look struct {
 	resource *unstructured.Unstructured
 }
 
-// look looks at the resource of a request.
-func (s *Server) look(r *http.Request) (*look, error) {
+// findRequested finds the resource of a request.
+func (s *Server) findRequested(r *http.Request) (*look, error) {
 	namespace := r.PathValue("namespace")
 	if namespace == "-" {
 		namespace = ""
 	}
-	return s.find(r.Context(), Key{r.PathValue("kind"), namespace, r.PathValue("name")})
+	return s.findResource(r.Context(), Key{r.PathValue("kind"), namespace, r.PathValue("name")})
 }
 
-func (s *Server) find(ctx context.Context, key Key) (*look, error) {
+// findResource finds the resource of a key. It is an error if there is none.
+func (s *Server) findResource(ctx context.Context, key Key) (*look, error) {
 	survey, err := liveview.Open(ctx, s.Config, nil)
 	if err != nil {
 		return nil, err
@@ -50,17 +51,18 @@ func (s *Server) find(ctx context.Context, key Key) (*look, error) {
 		return nil, err
 	}
 	if l.resource == nil {
-		return nil, gone(l.kind, key.Namespace, key.Name)
+		return nil, newGoneError(l.kind, key.Namespace, key.Name)
 	}
 	return l, nil
 }
 
-func gone(k *liveview.Kind, namespace, name string) error {
+// newGoneError returns the error about a resource that is gone.
+func newGoneError(k *liveview.Kind, namespace, name string) error {
 	return &refusal{http.StatusNotFound, fmt.Sprintf("%s %s is not there any more", k.Name, strings.TrimPrefix(namespace+"/"+name, "/"))}
 }
 
-// sight is the kind with the state of its folder that serves the resource.
-func (s *Server) sight(ctx context.Context, l *look) (diff.Sight, error) {
+// sightOf returns the kind of a resource with the state of its folder that serves the resource.
+func (s *Server) sightOf(ctx context.Context, l *look) (diff.Sight, error) {
 	if l.kind.Unread != nil {
 		return diff.Sight{}, fmt.Errorf("which revision of its folder serves the resource is not known, since the CRD says it: %w", l.kind.Unread)
 	}
@@ -82,20 +84,22 @@ func (s *Server) sight(ctx context.Context, l *look) (diff.Sight, error) {
 	return diff.Sight{Survey: l.Survey, Kind: as, Folder: folder}, err
 }
 
-func (s *Server) tree(r *http.Request) (any, error) {
-	l, err := s.look(r)
+// showTree answers with the tree of a resource.
+func (s *Server) showTree(r *http.Request) (any, error) {
+	l, err := s.findRequested(r)
 	if err != nil {
 		return nil, err
 	}
 	return tree.Look(r.Context(), l.Survey, l.kind, l.resource), nil
 }
 
-func (s *Server) explain(r *http.Request) (any, error) {
-	l, err := s.look(r)
+// explainResource answers why a resource has its children.
+func (s *Server) explainResource(r *http.Request) (any, error) {
+	l, err := s.findRequested(r)
 	if err != nil {
 		return nil, err
 	}
-	with, err := s.sight(r.Context(), l)
+	with, err := s.sightOf(r.Context(), l)
 	if err != nil {
 		return nil, err
 	}
@@ -104,13 +108,15 @@ func (s *Server) explain(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if resource == nil {
-		return nil, gone(with.Kind, l.resource.GetNamespace(), l.resource.GetName())
+		return nil, newGoneError(with.Kind, l.resource.GetNamespace(), l.resource.GetName())
 	}
 	return with.Explain(r.Context(), resource), nil
 }
 
-func (s *Server) object(r *http.Request) (any, error) {
-	l, err := s.look(r)
+// showObject answers with a resource as YAML, or with one of its children as it lives and as it is
+// rendered.
+func (s *Server) showObject(r *http.Request) (any, error) {
+	l, err := s.findRequested(r)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +129,7 @@ func (s *Server) object(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	with, err := s.sight(r.Context(), l)
+	with, err := s.sightOf(r.Context(), l)
 	if err != nil { // its folder is not known: it is shown as it lives
 		c, unread := diff.Live(r.Context(), l.Survey, ref)
 		c.Verb, c.Message = diff.Unknown, "what is desired is not known: "+err.Error()
@@ -161,9 +167,10 @@ type Event struct {
 
 var events = schema.GroupVersionKind{Version: "v1", Kind: "Event"}
 
-// events are those about the resource and the objects of its tree, the newest first.
-func (s *Server) events(r *http.Request) (any, error) {
-	l, err := s.look(r)
+// listEvents answers with the Events about the resource and the objects of its tree. The newest
+// comes first.
+func (s *Server) listEvents(r *http.Request) (any, error) {
+	l, err := s.findRequested(r)
 	if err != nil {
 		return nil, err
 	}

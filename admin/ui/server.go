@@ -101,29 +101,29 @@ func (s *Server) Run(ctx context.Context) error {
 // Handler answers all requests that a guard lets through.
 func (s *Server) Handler(g *Guard) http.Handler {
 	api := http.NewServeMux()
-	api.HandleFunc("GET /api/rows", s.rows)
+	api.HandleFunc("GET /api/rows", s.streamRows)
 	for pattern, answer := range map[string]func(*http.Request) (any, error){
-		"GET /api/about":                 s.about,
-		"GET /api/health":                s.health,
-		"GET /api/kinds/{kind}/history":  s.history,
-		"GET " + ofResource + "/tree":    s.tree,
-		"GET " + ofResource + "/events":  s.events,
-		"GET " + ofResource + "/explain": s.explain,
-		"GET " + ofResource + "/object":  s.object,
-		"POST /api/plan":                 s.plan,
-		"POST /api/do":                   s.do,
+		"GET /api/about":                 s.describeCluster,
+		"GET /api/health":                s.showHealth,
+		"GET /api/kinds/{kind}/history":  s.showHistory,
+		"GET " + ofResource + "/tree":    s.showTree,
+		"GET " + ofResource + "/events":  s.listEvents,
+		"GET " + ofResource + "/explain": s.explainResource,
+		"GET " + ofResource + "/object":  s.showObject,
+		"POST /api/plan":                 s.planOrder,
+		"POST /api/do":                   s.executeOrder,
 	} {
 		api.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			v, err := s.inTime(r, answer)
 			if err != nil {
-				fail(w, err)
+				writeError(w, err)
 				return
 			}
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(v) // the page may be gone
 		})
 	}
-	return g.Wrap(http.HandlerFunc(page), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return g.Wrap(http.HandlerFunc(servePage), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		api.ServeHTTP(w, r.WithContext(klog.NewContext(r.Context(), logr.Discard()))) // what goes wrong is answered
 	}))
 }
@@ -143,8 +143,8 @@ func (s *Server) inTime(r *http.Request, answer func(*http.Request) (any, error)
 	return nil, &refusal{http.StatusGatewayTimeout, text}
 }
 
-// page serves a file of the page.
-func page(w http.ResponseWriter, r *http.Request) {
+// servePage serves a file of the page.
+func servePage(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/favicon.ico" { // browsers ask for it, and there is none
 		w.WriteHeader(http.StatusNoContent)
 		return
@@ -172,8 +172,8 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// fail answers with an error.
-func fail(w http.ResponseWriter, err error) {
+// writeError answers with an error.
+func writeError(w http.ResponseWriter, err error) {
 	status := http.StatusBadGateway
 	var r *refusal
 	switch {
@@ -187,8 +187,8 @@ func fail(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), status)
 }
 
-// rows streams the table, a Change a line.
-func (s *Server) rows(w http.ResponseWriter, r *http.Request) {
+// streamRows streams the table, a Change a line.
+func (s *Server) streamRows(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out, flush := json.NewEncoder(w), http.NewResponseController(w)
 	f := s.table.Follow()
@@ -222,7 +222,8 @@ type About struct {
 	Unlisted string `json:"unlisted,omitempty"`
 }
 
-func (s *Server) about(r *http.Request) (any, error) {
+// describeCluster answers with the cluster, the user and the versions.
+func (s *Server) describeCluster(r *http.Request) (any, error) {
 	a := About{Context: s.Context, Server: s.Config.Host, Program: s.Program}
 	reviewer, err := apply.NewReviewer(s.Config)
 	if err != nil {
@@ -238,12 +239,13 @@ func (s *Server) about(r *http.Request) (any, error) {
 		return nil, fmt.Errorf("asking %s for its version: %w", s.Config.Host, err)
 	}
 	a.Version = version.GitVersion
-	a.Unlisted = unlisted(r.Context(), reviewer)
+	a.Unlisted = explainUnlisted(r.Context(), reviewer)
 	return a, nil
 }
 
-// unlisted says which right is missing to know the kinds, as far as that can be asked.
-func unlisted(ctx context.Context, may *apply.Reviewer) string {
+// explainUnlisted returns which right is missing to know the kinds, as far as that can be asked. It
+// is "" if none is.
+func explainUnlisted(ctx context.Context, may *apply.Reviewer) string {
 	var missing []string
 	for _, verb := range []string{"list", "watch"} {
 		ok, err := may.Allowed(ctx, authorizationv1.ResourceAttributes{Verb: verb, Group: definitions.Group, Resource: definitions.Resource})
@@ -263,7 +265,8 @@ func (s *Server) operatorPlace() history.Place {
 	return history.Place{Namespace: s.OperatorNamespace, Fallback: s.Namespace}
 }
 
-func (s *Server) health(r *http.Request) (any, error) {
+// showHealth answers with how Jacquard is in the cluster.
+func (s *Server) showHealth(r *http.Request) (any, error) {
 	survey, err := liveview.Open(r.Context(), s.Config, nil)
 	if err != nil {
 		return nil, err
@@ -284,7 +287,8 @@ func (s *Server) health(r *http.Request) (any, error) {
 	return h, nil
 }
 
-func (s *Server) history(r *http.Request) (any, error) {
+// showHistory answers with the history of a kind.
+func (s *Server) showHistory(r *http.Request) (any, error) {
 	survey, err := liveview.Open(r.Context(), s.Config, nil)
 	if err != nil {
 		return nil, err

@@ -182,12 +182,12 @@ func TestLeadsTo(t *testing.T) {
 // TestOtherDigest: nothing is done if the digest is not the one that was displayed.
 func TestOtherDigest(t *testing.T) {
 	p := &Plan{Digest: "one"}
-	if err := p.is("one"); err != nil {
+	if err := p.checkDigest("one"); err != nil {
 		t.Error(err)
 	}
 	for _, digest := range []string{"", "two"} {
 		var r *refusal
-		if err := p.is(digest); !errors.As(err, &r) || r.status != http.StatusConflict {
+		if err := p.checkDigest(digest); !errors.As(err, &r) || r.status != http.StatusConflict {
 			t.Errorf("%q: %v", digest, err)
 		}
 	}
@@ -199,7 +199,7 @@ func TestCommand(t *testing.T) {
 		"": "jacquard approve webs.example.com", "kind-a": "jacquard approve webs.example.com --context kind-a",
 		"a'b; rm $(c)": `jacquard approve webs.example.com --context 'a'\''b; rm $(c)'`,
 	} {
-		if got := New(Options{Context: context}).command("jacquard", "approve", "webs.example.com"); got != want {
+		if got := New(Options{Context: context}).formatCommand("jacquard", "approve", "webs.example.com"); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}

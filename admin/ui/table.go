@@ -71,7 +71,7 @@ func (t *Table) Put(row Row) {
 		return
 	}
 	t.rows[row.Key] = row
-	t.tell(row.Key)
+	t.markChanged(row.Key)
 }
 
 // Drop takes a row out.
@@ -82,7 +82,7 @@ func (t *Table) Drop(key Key) {
 		return
 	}
 	delete(t.rows, key)
-	t.tell(key)
+	t.markChanged(key)
 }
 
 // Ready says that all of the first lists were read.
@@ -91,7 +91,7 @@ func (t *Table) Ready() {
 	defer t.mu.Unlock()
 	if !t.ready {
 		t.ready = true
-		t.wake()
+		t.wakeFollowers()
 	}
 }
 
@@ -106,17 +106,19 @@ func (t *Table) Unread(kind, text string) {
 		delete(t.unread, kind)
 	}
 	t.changed++
-	t.wake()
+	t.wakeFollowers()
 }
 
-func (t *Table) tell(key Key) {
+// markChanged marks a row as news for all followers, and wakes them.
+func (t *Table) markChanged(key Key) {
 	for f := range t.followers {
 		f.news[key] = true
 	}
-	t.wake()
+	t.wakeFollowers()
 }
 
-func (t *Table) wake() {
+// wakeFollowers wakes the followers that wait.
+func (t *Table) wakeFollowers() {
 	for f := range t.followers {
 		select {
 		case f.wake <- struct{}{}:
@@ -183,11 +185,12 @@ func (f *Follower) Next(ctx context.Context) (Change, error) {
 		change.Unread = append([]string{}, slices.Sorted(maps.Values(f.table.unread))...)
 	}
 	f.ready, f.changed = f.table.ready, f.table.changed
-	slices.SortFunc(change.Rows, func(a, b Row) int { return a.compare(b.Key) })
-	slices.SortFunc(change.Gone, Key.compare)
+	slices.SortFunc(change.Rows, func(a, b Row) int { return a.compareTo(b.Key) })
+	slices.SortFunc(change.Gone, Key.compareTo)
 	return change, nil
 }
 
-func (k Key) compare(with Key) int {
+// compareTo orders keys by kind, namespace and name.
+func (k Key) compareTo(with Key) int {
 	return cmp.Or(strings.Compare(k.Kind, with.Kind), strings.Compare(k.Namespace, with.Namespace), strings.Compare(k.Name, with.Name))
 }

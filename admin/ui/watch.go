@@ -68,29 +68,29 @@ type watchedKind struct {
 func (w *watcher) run(ctx context.Context) {
 	ctx = klog.NewContext(ctx, logr.Discard()) // what goes wrong is on the page
 	w.kinds = map[string]*watchedKind{}
-	s := &sink{one: func(o metav1.Object, gone bool) { w.claimed(ctx, o, !gone && len(shard.Claims(o)) > 0) }}
-	s.replaced = func(all []metav1.Object) { w.replaced(ctx, all) }
-	told := func(err error) {
-		w.table.Unread("", said("kinds: listing customresourcedefinitions", err))
+	s := &sink{one: func(o metav1.Object, gone bool) { w.updateKind(ctx, o, !gone && len(shard.Claims(o)) > 0) }}
+	s.replaced = func(all []metav1.Object) { w.replaceKinds(ctx, all) }
+	report := func(err error) {
+		w.table.Unread("", describeError("kinds: listing customresourcedefinitions", err))
 		if err != nil {
-			w.listed(nil)
+			w.setFirstKinds(nil)
 		}
 	}
 	client := w.metadata.Resource(definitions)
 	loopOf(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			list, err := client.List(ctx, o)
-			told(err)
+			report(err)
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			answer, err := client.Watch(ctx, o)
 			if err == nil || apierrors.IsForbidden(err) { // the reflector lists after other errors
-				told(err)
+				report(err)
 			}
 			return answer, err
 		},
-	}, watching{s, w.metadata, told}).Run(ctx)
+	}, watching{s, w.metadata, report}).Run(ctx)
 	w.all.Wait()
 }
 
@@ -121,16 +121,16 @@ func loopOf(from *cache.ListWatch, w watching) *cluster.Loop {
 	})
 }
 
-// said is what is told of an error; "" of none.
-func said(doing string, err error) string {
+// describeError returns what the page shows of an error, or "" if there is none.
+func describeError(doing string, err error) string {
 	if err == nil {
 		return ""
 	}
 	return fmt.Sprintf("%s: %v", doing, refusals.Classify(err))
 }
 
-// replaced takes up all CRDs that there are.
-func (w *watcher) replaced(ctx context.Context, all []metav1.Object) {
+// replaceKinds watches the kinds of all claimed CRDs, and no others.
+func (w *watcher) replaceKinds(ctx context.Context, all []metav1.Object) {
 	claimed, names := map[string]metav1.Object{}, map[string]bool{}
 	for _, o := range all {
 		if len(shard.Claims(o)) > 0 {
@@ -141,16 +141,17 @@ func (w *watcher) replaced(ctx context.Context, all []metav1.Object) {
 	gone := slices.DeleteFunc(slices.Collect(maps.Keys(w.kinds)), func(name string) bool { return names[name] })
 	w.mu.Unlock()
 	for _, name := range gone {
-		w.claimed(ctx, &metav1.ObjectMeta{Name: name}, false)
+		w.updateKind(ctx, &metav1.ObjectMeta{Name: name}, false)
 	}
-	w.listed(names)
+	w.setFirstKinds(names)
 	for _, o := range claimed {
-		w.claimed(ctx, o, true)
+		w.updateKind(ctx, o, true)
 	}
 }
 
-// listed: the kinds are known, whose first lists are waited for.
-func (w *watcher) listed(kinds map[string]bool) {
+// setFirstKinds sets the kinds whose first lists are waited for, at its first call only. If there
+// are none to wait for, the table is ready.
+func (w *watcher) setFirstKinds(kinds map[string]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.first == nil {
@@ -171,9 +172,9 @@ func (w *watcher) read(kind string) {
 	}
 }
 
-// claimed begins or ends to watch the kind of a CRD. Where the CRD changed, it watches
-// again at once, since the API server ends the watches.
-func (w *watcher) claimed(ctx context.Context, crd metav1.Object, is bool) {
+// updateKind begins or ends to watch the kind of a CRD. Where the CRD changed, it watches again at
+// once, since the API server ends the watches.
+func (w *watcher) updateKind(ctx context.Context, crd metav1.Object, is bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	name := crd.GetName()
@@ -182,7 +183,7 @@ func (w *watcher) claimed(ctx context.Context, crd metav1.Object, is bool) {
 	case is && k == nil:
 		ctx, end := context.WithCancel(ctx)
 		w.kinds[name] = &watchedKind{generation: crd.GetGeneration(), end: end}
-		w.all.Go(func() { w.kind(ctx, name) })
+		w.all.Go(func() { w.watchKind(ctx, name) })
 	case is && k.generation != crd.GetGeneration():
 		if k.generation = crd.GetGeneration(); k.loop != nil {
 			k.loop.Renew()
@@ -193,13 +194,13 @@ func (w *watcher) claimed(ctx context.Context, crd metav1.Object, is bool) {
 	}
 }
 
-// kind watches the resources of a kind until the context ends.
-func (w *watcher) kind(ctx context.Context, name string) {
+// watchKind watches the resources of a kind until the context ends.
+func (w *watcher) watchKind(ctx context.Context, name string) {
 	rows := &kindRows{table: w.table, kind: name}
 	s := &sink{replaced: func(all []metav1.Object) {
-		rows.replace(all)
+		rows.replaceRows(all)
 		w.read(name)
-	}, one: rows.one}
+	}, one: rows.updateRow}
 	namespace := ""
 	for ctx.Err() == nil {
 		r, served, err := w.serves(ctx, name)
@@ -209,21 +210,21 @@ func (w *watcher) kind(ctx context.Context, name string) {
 		if err != nil {
 			w.table.Unread(name, fmt.Sprintf("resources of %s: %v", name, err))
 			w.read(name)
-			rows.replace(nil)
-			wait(ctx)
+			rows.replaceRows(nil)
+			waitForRetry(ctx)
 			continue
 		}
 		last := namespace
-		if namespace = w.resources(ctx, place{name, r, namespace}, s); namespace == last {
-			wait(ctx)
+		if namespace = w.watchResources(ctx, place{name, r, namespace}, s); namespace == last {
+			waitForRetry(ctx)
 		}
 	}
-	rows.replace(nil)
+	rows.replaceRows(nil)
 	w.table.Unread(name, "")
 }
 
-// wait waits before a kind is looked for again.
-func wait(ctx context.Context) {
+// waitForRetry waits before a kind is looked for again.
+func waitForRetry(ctx context.Context) {
 	select {
 	case <-ctx.Done():
 	case <-time.After(again):
@@ -237,15 +238,15 @@ type place struct {
 	namespace string
 }
 
-// resources watches the resources of a kind until they are to be looked for in another
-// way: in the namespace that it returns.
-func (w *watcher) resources(ctx context.Context, in place, s *sink) string {
+// watchResources watches the resources of a kind until they have to be looked for in another way.
+// It returns the namespace to look in.
+func (w *watcher) watchResources(ctx context.Context, in place, s *sink) string {
 	name, r, namespace := in.kind, in.resource, in.namespace
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	next := namespace
-	told := func(err error) {
-		text := said("resources of "+name, err)
+	report := func(err error) {
+		text := describeError("resources of "+name, err)
 		switch {
 		case apierrors.IsForbidden(err) && r.Namespaced && namespace == "" && w.fallback != "":
 			next = w.fallback
@@ -271,18 +272,18 @@ func (w *watcher) resources(ctx context.Context, in place, s *sink) string {
 				return client.List(ctx, one)
 			})
 			if ctx.Err() == nil {
-				told(err)
+				report(err)
 			}
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			answer, err := client.Watch(ctx, o)
 			if ctx.Err() == nil && (err == nil || apierrors.IsForbidden(err) || apierrors.IsNotFound(err)) {
-				told(err)
+				report(err)
 			}
 			return answer, err
 		},
-	}, watching{s, w.objects, told})
+	}, watching{s, w.objects, report})
 	w.mu.Lock()
 	if k := w.kinds[name]; k != nil {
 		k.loop = loop
@@ -300,7 +301,8 @@ type sink struct {
 
 var _ cache.ReflectorStore = &sink{}
 
-func (s *sink) take(o any, gone bool) error {
+// passObject passes an object on, or the last known state of a deleted one.
+func (s *sink) passObject(o any, gone bool) error {
 	if last, is := o.(cache.DeletedFinalStateUnknown); is {
 		o = last.Obj
 	}
@@ -312,13 +314,13 @@ func (s *sink) take(o any, gone bool) error {
 }
 
 // Add takes up an object.
-func (s *sink) Add(o any) error { return s.take(o, false) }
+func (s *sink) Add(o any) error { return s.passObject(o, false) }
 
 // Update takes up an object that changed.
-func (s *sink) Update(o any) error { return s.take(o, false) }
+func (s *sink) Update(o any) error { return s.passObject(o, false) }
 
 // Delete takes an object out.
-func (s *sink) Delete(o any) error { return s.take(o, true) }
+func (s *sink) Delete(o any) error { return s.passObject(o, true) }
 
 // Replace takes up all objects that there are.
 func (s *sink) Replace(items []any, _ string) error {
@@ -344,7 +346,8 @@ type kindRows struct {
 	have  map[Key]bool
 }
 
-func (k *kindRows) one(o metav1.Object, gone bool) {
+// updateRow puts the row of an object into the table, or takes it out if the object is gone.
+func (k *kindRows) updateRow(o metav1.Object, gone bool) {
 	if k.have == nil {
 		k.have = map[Key]bool{}
 	}
@@ -360,11 +363,12 @@ func (k *kindRows) one(o metav1.Object, gone bool) {
 	}
 }
 
-func (k *kindRows) replace(all []metav1.Object) {
+// replaceRows puts the rows of all objects into the table, and takes out all others.
+func (k *kindRows) replaceRows(all []metav1.Object) {
 	had := k.have
 	k.have = map[Key]bool{}
 	for _, o := range all {
-		k.one(o, false)
+		k.updateRow(o, false)
 	}
 	for key := range had {
 		if !k.have[key] {
