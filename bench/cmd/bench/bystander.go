@@ -25,7 +25,8 @@ var (
 // patches a ConfigMap of its own, one request at a time.
 type bystander struct{ client *load.Client }
 
-func (b *bench) bystander(ctx context.Context) (*bystander, error) {
+// newBystander makes the bystander and the ConfigMap that it patches.
+func (b *bench) newBystander(ctx context.Context) (*bystander, error) {
 	cfg := rest.CopyConfig(b.cluster.Config())
 	cfg.Dial = (&net.Dialer{}).DialContext // with one of its own it shares no connection
 	client, err := load.NewClient(cfg)

@@ -105,7 +105,7 @@ func main() {
 	defer stop()
 	result, err := run(ctx, o)
 	if result != nil {
-		if werr := write(result, o.out); werr != nil {
+		if werr := writeReport(result, o.out); werr != nil {
 			log.Print(werr)
 		}
 	}
@@ -114,7 +114,8 @@ func main() {
 	}
 }
 
-func write(r *report.Report, file string) error {
+// writeReport writes a report to a file, or prints it if file is "".
+func writeReport(r *report.Report, file string) error {
 	raw, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
@@ -158,7 +159,7 @@ func run(ctx context.Context, o options) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := install(ctx, client, o); err != nil {
+	if err := installManifests(ctx, client, o); err != nil {
 		return nil, err
 	}
 	result.Raw, err = client.Raw(ctx, o.n)
@@ -174,7 +175,7 @@ func run(ctx context.Context, o options) (*report.Report, error) {
 		template: template, keys: load.Keys("bench", o.n), table: report.NewTable(os.Stderr, result),
 	}
 	defer b.stopOperator()
-	return result, b.phases(ctx)
+	return result, b.runPhases(ctx)
 }
 
 func readTemplate(file string) (*load.Template, error) {
@@ -188,8 +189,8 @@ func readTemplate(file string) (*load.Template, error) {
 	return load.ParseTemplate(string(text))
 }
 
-// install applies the App CRD and the manifests.
-func install(ctx context.Context, client *load.Client, o options) error {
+// installManifests applies the App CRD and the manifests.
+func installManifests(ctx context.Context, client *load.Client, o options) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var texts [][]byte

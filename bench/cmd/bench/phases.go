@@ -43,12 +43,14 @@ type bench struct {
 	drifts   int           // how often drift was measured
 }
 
-func (b *bench) phases(ctx context.Context) error {
+// runPhases starts the operator and runs all phases.
+func (b *bench) runPhases(ctx context.Context) error {
 	if err := b.startOperator(); err != nil {
 		return err
 	}
 	for _, phase := range []func(context.Context) error{
-		b.probe, b.create, b.idlePhase, b.update, b.again("drift", b.drift), b.again("restart", b.restart), b.noise, b.again("delete", b.remove),
+		b.probePhase, b.createPhase, b.idlePhase, b.updatePhase, b.repeatPhase("drift", b.driftPhase),
+		b.repeatPhase("restart", b.restartPhase), b.noisePhase, b.repeatPhase("delete", b.removePhase),
 	} {
 		if err := phase(ctx); err != nil {
 			return err
@@ -60,9 +62,9 @@ func (b *bench) phases(ctx context.Context) error {
 	return nil
 }
 
-// again does a phase as often as -times says, and makes one result of all. What
+// repeatPhase returns a phase that runs as often as -times says and makes one result of all. What
 // was deleted is created again before, which is not measured.
-func (b *bench) again(name string, phase func(context.Context) error) func(context.Context) error {
+func (b *bench) repeatPhase(name string, phase func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		first := len(b.result.Phases)
 		for n := range max(1, b.times[name]) {
@@ -70,7 +72,7 @@ func (b *bench) again(name string, phase func(context.Context) error) func(conte
 				if err := b.removeChildren(ctx, b.keys); err != nil {
 					return err
 				}
-				if err := b.create(ctx); err != nil {
+				if err := b.createPhase(ctx); err != nil {
 					return err
 				}
 				b.result.Phases = b.result.Phases[:len(b.result.Phases)-1]
@@ -125,10 +127,11 @@ func (b *bench) readCPU() cpuReading {
 	return cpuReading{b.operatorCPU(), b.cluster.CPU(), proc.SelfCPU(), proc.MachineCPU()}
 }
 
-// measure runs the body, waits for the operator to settle and completes and
-// prints the phase. settle tells the operator's last relevant request; nil
-// means that the phase has no wait.
-func (b *bench) measure(ctx context.Context, p *report.Phase, settle func(user string) time.Time, body func(start time.Time) error) error {
+// measurePhase runs the body, waits for the operator to settle, and completes and prints the phase.
+// settle returns the time of the operator's last relevant request. nil means that the phase has no
+// wait.
+func (b *bench) measurePhase(ctx context.Context, p *report.Phase, settle func(user string) time.Time,
+	body func(start time.Time) error) error {
 	select {
 	case <-b.process.Done():
 		return fmt.Errorf("phase %s: the operator has ended, see %s", p.Name, b.operatorLog())
@@ -188,6 +191,8 @@ func (b *bench) waitQuiet(ctx context.Context, lastRequest func(user string) tim
 	return last, false
 }
 
-func seconds(since time.Time) float64 { return round(time.Since(since).Seconds()) }
+// secondsSince returns the rounded seconds since a time.
+func secondsSince(since time.Time) float64 { return roundHundredths(time.Since(since).Seconds()) }
 
-func round(v float64) float64 { return float64(int(v*100+0.5)) / 100 }
+// roundHundredths rounds to two decimals.
+func roundHundredths(v float64) float64 { return float64(int(v*100+0.5)) / 100 }

@@ -9,9 +9,9 @@ import (
 	"github.com/jacquard-operator/jacquard/bench/internal/report"
 )
 
-// probe waits until the operator works and measures the latency without load:
-// a few custom resources one by one, removed again afterwards.
-func (b *bench) probe(ctx context.Context) error {
+// probePhase waits until the operator works and measures the latency without load. It creates a few
+// custom resources one by one, and removes them again.
+func (b *bench) probePhase(ctx context.Context) error {
 	keys := load.Keys("probe", probes+1)
 	if err := b.client.CreateNamespaces(ctx, append(load.Namespaces(keys), load.Namespaces(b.keys)...)...); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (b *bench) probe(ctx context.Context) error {
 		b.table.Remark("operator not quiet after the first custom resource")
 	}
 	p := &report.Phase{Name: "single", Goal: "one custom resource at a time: both children exist"}
-	err = b.measure(ctx, p, b.requests.LastWrite, func(start time.Time) error {
+	err = b.measurePhase(ctx, p, b.requests.LastWrite, func(start time.Time) error {
 		starts, ats := make([]time.Time, probes), make([]time.Time, probes)
 		for i := range probes {
 			var err error

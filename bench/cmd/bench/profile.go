@@ -37,7 +37,7 @@ func (b *bench) takeProfiles(ctx context.Context, phase string) (stop func()) {
 				return
 			default:
 			}
-			if err := b.fetch(ctx, client, fmt.Sprintf("%s/debug/pprof/profile?seconds=%d", base, slice),
+			if err := b.fetchProfile(ctx, client, fmt.Sprintf("%s/debug/pprof/profile?seconds=%d", base, slice),
 				fmt.Sprintf("%s-%d%s.cpu", phase, n, suffix)); err != nil {
 				log.Print(err)
 				return
@@ -49,14 +49,14 @@ func (b *bench) takeProfiles(ctx context.Context, phase string) (stop func()) {
 	return func() {
 		close(ending)
 		all.Wait()
-		if err := b.fetch(ctx, http.DefaultClient, "http://"+b.pprof+"/debug/pprof/heap?gc=1", phase+".heap"); err != nil {
+		if err := b.fetchProfile(ctx, http.DefaultClient, "http://"+b.pprof+"/debug/pprof/heap?gc=1", phase+".heap"); err != nil {
 			log.Print(err)
 		}
 	}
 }
 
-// fetch writes what url answers to a file of the profiles.
-func (b *bench) fetch(ctx context.Context, client *http.Client, url, file string) error {
+// fetchProfile writes what url answers to a file of the profiles.
+func (b *bench) fetchProfile(ctx context.Context, client *http.Client, url, file string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return err

@@ -9,17 +9,18 @@ import (
 	"github.com/jacquard-operator/jacquard/bench/internal/report"
 )
 
-func (b *bench) create(ctx context.Context) error {
+// createPhase creates all custom resources, beside a bystander that sends requests.
+func (b *bench) createPhase(ctx context.Context) error {
 	bodies, err := load.RenderAll(b.template, b.keys)
 	if err != nil {
 		return err
 	}
-	others, err := b.bystander(ctx)
+	others, err := b.newBystander(ctx)
 	if err != nil {
 		return err
 	}
 	p := &report.Phase{Name: "create", Goal: "all Deployments with the image and all Services exist"}
-	return b.measure(ctx, p, b.requests.LastWrite, func(start time.Time) error {
+	return b.measurePhase(ctx, p, b.requests.LastWrite, func(start time.Time) error {
 		took := others.start(ctx)
 		starts := make([]time.Time, len(b.keys))
 		err := load.Each(ctx, len(b.keys), func(ctx context.Context, i int) error {
@@ -29,7 +30,7 @@ func (b *bench) create(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p.Note("loadSeconds", seconds(start))
+		p.Note("loadSeconds", secondsSince(start))
 		at := b.observer.Wait(ctx, b.keys, func(load.Key) load.Goal { return load.Created(load.ImageV1) }, b.timeout)
 		beside, err := took()
 		if err != nil {
@@ -39,14 +40,14 @@ func (b *bench) create(ctx context.Context) error {
 		p.Outcome(start, at)
 		p.Latencies(starts, at)
 		p.RatioRaw = p.Seconds / b.result.Raw.ApplySeconds
-		p.Note("ratioToRawPost", round(p.Seconds/b.result.Raw.CreateSeconds))
+		p.Note("ratioToRawPost", roundHundredths(p.Seconds/b.result.Raw.CreateSeconds))
 		return nil
 	})
 }
 
 func (b *bench) idlePhase(ctx context.Context) error {
 	p := &report.Phase{Name: "idle", Goal: "nothing to do"}
-	return b.measure(ctx, p, nil, func(start time.Time) error {
+	return b.measurePhase(ctx, p, nil, func(start time.Time) error {
 		select {
 		case <-ctx.Done():
 		case <-time.After(b.idle):
@@ -56,10 +57,11 @@ func (b *bench) idlePhase(ctx context.Context) error {
 	})
 }
 
-func (b *bench) update(ctx context.Context) error {
+// updatePhase gives all custom resources the new image.
+func (b *bench) updatePhase(ctx context.Context) error {
 	p := &report.Phase{Name: "update", Goal: "all Deployments have the new image"}
 	patch := fmt.Appendf(nil, b.updatePatch, load.ImageV2)
-	return b.measure(ctx, p, b.requests.LastWrite, func(start time.Time) error {
+	return b.measurePhase(ctx, p, b.requests.LastWrite, func(start time.Time) error {
 		starts := make([]time.Time, len(b.keys))
 		err := load.Each(ctx, len(b.keys), func(ctx context.Context, i int) error {
 			starts[i] = time.Now()
@@ -68,7 +70,7 @@ func (b *bench) update(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		p.Note("loadSeconds", seconds(start))
+		p.Note("loadSeconds", secondsSince(start))
 		at := b.observer.Wait(ctx, b.keys, func(load.Key) load.Goal { return load.Created(load.ImageV2) }, b.timeout)
 		p.Outcome(start, at)
 		p.Latencies(starts, at)
@@ -77,16 +79,16 @@ func (b *bench) update(ctx context.Context) error {
 	})
 }
 
-// drift deletes some Deployments and scales others behind the operator's back. If it
-// is done again, it is others: an operator may take one that changes again and again,
-// each time after its own write, for a fight, and slow down.
-func (b *bench) drift(ctx context.Context) error {
+// driftPhase deletes some Deployments and scales others behind the operator's back. Each time it
+// takes others. An operator may take a Deployment that changes again and again, each time after its
+// own write, for a fight, and slow down.
+func (b *bench) driftPhase(ctx context.Context) error {
 	count := min(drifted, len(b.keys)/3)
 	part := b.drifts % (len(b.keys) / (2 * count))
 	keys := b.keys[part*2*count : (part+1)*2*count]
 	b.drifts++
 	p := &report.Phase{Name: "drift", Goal: "deleted Deployments are back, changed replicas are restored"}
-	return b.measure(ctx, p, b.requests.LastWrite, func(start time.Time) error {
+	return b.measurePhase(ctx, p, b.requests.LastWrite, func(start time.Time) error {
 		starts := make([]time.Time, len(keys))
 		goals := map[load.Key]load.Goal{}
 		for i, k := range keys {
@@ -116,10 +118,10 @@ func (b *bench) drift(ctx context.Context) error {
 	})
 }
 
-// restart kills the operator, deletes one Deployment while it is down, and
-// starts it again with all other objects in place. The phase's time is that of
-// the repair, its requests are those until the operator makes none any more.
-func (b *bench) restart(ctx context.Context) error {
+// restartPhase kills the operator, deletes one Deployment while it is down, and starts it again
+// with all other objects in place. The phase's time is that of the repair. Its requests are those
+// until the operator makes none any more.
+func (b *bench) restartPhase(ctx context.Context) error {
 	p := &report.Phase{Name: "restart", Goal: "a Deployment deleted while the operator was down is back"}
 	victim := b.keys[len(b.keys)/2]
 	b.stopOperator()
@@ -130,7 +132,7 @@ func (b *bench) restart(ctx context.Context) error {
 	if err := b.startOperator(); err != nil {
 		return err
 	}
-	return b.measure(ctx, p, b.requests.LastActivity, func(start time.Time) error {
+	return b.measurePhase(ctx, p, b.requests.LastActivity, func(start time.Time) error {
 		goal := load.Recreated("", load.ImageV2)
 		at := b.observer.Wait(ctx, []load.Key{victim}, func(load.Key) load.Goal { return goal }, driftTimeout)
 		p.Outcome(start, at)
@@ -140,11 +142,11 @@ func (b *bench) restart(ctx context.Context) error {
 	})
 }
 
-// noise changes a part of the Deployments' status that means nothing to their owner.
-func (b *bench) noise(ctx context.Context) error {
+// noisePhase changes a part of the Deployments' status that means nothing to their owner.
+func (b *bench) noisePhase(ctx context.Context) error {
 	keys := b.keys[len(b.keys)-min(drifted, len(b.keys)/3):]
 	p := &report.Phase{Name: "noise", Goal: "status patches of the Deployments that change nothing of interest"}
-	return b.measure(ctx, p, b.requests.LastWrite, func(start time.Time) error {
+	return b.measurePhase(ctx, p, b.requests.LastWrite, func(start time.Time) error {
 		for round := range noiseRounds {
 			next := start.Add(time.Duration(round+1) * time.Second)
 			body := fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Progressing","status":"True","reason":"Noise","message":"round %d"}]}}`,
@@ -158,30 +160,31 @@ func (b *bench) noise(ctx context.Context) error {
 			time.Sleep(time.Until(next))
 		}
 		p.Want, p.Reached = len(keys)*noiseRounds, len(keys)*noiseRounds
-		p.Seconds = seconds(start)
+		p.Seconds = secondsSince(start)
 		return nil
 	})
 }
 
-func (b *bench) remove(ctx context.Context) error {
+// removePhase deletes all custom resources and waits until they are gone.
+func (b *bench) removePhase(ctx context.Context) error {
 	p := &report.Phase{Name: "delete", Goal: "all custom resources are gone"}
 	custom, err := load.ObserveCustom(ctx, b.cluster.Config(), b.gvr)
 	if err != nil {
 		return err
 	}
-	return b.measure(ctx, p, b.requests.LastWrite, func(start time.Time) error {
+	return b.measurePhase(ctx, p, b.requests.LastWrite, func(start time.Time) error {
 		err := load.Each(ctx, len(b.keys), func(ctx context.Context, i int) error {
 			return b.client.Delete(ctx, b.gvr, b.keys[i])
 		})
 		if err != nil {
 			return err
 		}
-		p.Note("loadSeconds", seconds(start))
+		p.Note("loadSeconds", secondsSince(start))
 		left, last := custom.WaitGone(ctx, b.timeout)
 		p.Want, p.Reached, p.TimedOut = len(b.keys), len(b.keys)-left, left > 0
 		p.Seconds = last.Sub(start).Seconds()
 		if left > 0 {
-			p.Seconds = seconds(start)
+			p.Seconds = secondsSince(start)
 		}
 		deployments, services := b.observer.Remaining(b.keys)
 		p.Note("childrenLeft", deployments+services)

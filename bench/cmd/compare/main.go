@@ -73,20 +73,20 @@ func (c *comparison) run(ctx context.Context) error {
 		return err
 	}
 	c.repo, c.bin = repo, filepath.Join(repo, ".bin")
-	if err := errors.Join(os.RemoveAll(c.dir), os.MkdirAll(c.dir, 0o755), c.folder()); err != nil {
+	if err := errors.Join(os.RemoveAll(c.dir), os.MkdirAll(c.dir, 0o755), c.writeFolder()); err != nil {
 		return err
 	}
-	programs := c.programs("jacquard")
-	pilot, err := c.round(ctx, "pilot", programs, nil)
+	programs := c.listPrograms("jacquard")
+	pilot, err := c.runRound(ctx, "pilot", programs, nil)
 	if err != nil {
 		return err
 	}
-	times := enlarged(pilot)
+	times := enlargeTimes(pilot)
 	fmt.Fprintf(os.Stderr, "phases that are too short are done several times: %v\n", times)
 	var rounds []compare.Round
 	for n := range c.rounds {
 		programs = append(programs[1:], programs[0]) // who begins changes
-		round, err := c.round(ctx, fmt.Sprint("round-", n+1), programs, times)
+		round, err := c.runRound(ctx, fmt.Sprint("round-", n+1), programs, times)
 		if ctx.Err() != nil && len(rounds) > 0 {
 			c.profile = ""
 			break // what was measured before the interrupt is printed
@@ -103,16 +103,16 @@ func (c *comparison) run(ctx context.Context) error {
 	if err := os.MkdirAll(c.profile, 0o755); err != nil {
 		return err
 	}
-	profiled := c.programs(filepath.Join("bench", "jacquard-profile"))[0]
+	profiled := c.listPrograms(filepath.Join("bench", "jacquard-profile"))[0]
 	profiled.operator = "export JACQUARD_PPROF=" + pprof + "; " + profiled.operator
 	profiled.args = append(profiled.args, "-profile", c.profile, "-pprof", pprof)
-	_, err = c.measure(ctx, filepath.Join(c.dir, "profiled.json"), profiled, times)
+	_, err = c.measureProgram(ctx, filepath.Join(c.dir, "profiled.json"), profiled, times)
 	return err
 }
 
-// folder writes the kind App without its status.yaml, which the baselines have
-// nothing like.
-func (c *comparison) folder() error {
+// writeFolder writes the kind App without its status.yaml, since the baselines have nothing like
+// it.
+func (c *comparison) writeFolder() error {
 	const app = "apps.app.huolala.cn"
 	root := filepath.Join(c.dir, "root")
 	templates := filepath.Join(root, "templates", app)
@@ -131,7 +131,8 @@ func (c *comparison) folder() error {
 	return os.WriteFile(filepath.Join(root, "crds", app+".yaml"), crd, 0o644)
 }
 
-func (c *comparison) programs(jacquard string) []program {
+// listPrograms returns the programs that are compared.
+func (c *comparison) listPrograms(jacquard string) []program {
 	root := filepath.Join(c.dir, "root")
 	baseline := func(name string) program {
 		return program{name: name, operator: fmt.Sprintf("exec %s -concurrency %d", filepath.Join(c.bin, "bench", name), c.workers)}
@@ -145,25 +146,27 @@ func (c *comparison) programs(jacquard string) []program {
 	}
 }
 
-func (c *comparison) round(ctx context.Context, name string, programs []program, times map[string]int) (compare.Round, error) {
+// runRound measures each program. It measures one again if other processes took too much of the
+// CPUs.
+func (c *comparison) runRound(ctx context.Context, name string, programs []program, times map[string]int) (compare.Round, error) {
 	round := compare.Round{}
 	for _, p := range programs {
 		for try := range mostTries {
-			r, err := c.measure(ctx, filepath.Join(c.dir, fmt.Sprintf("%s-%s-%d.json", name, p.name, try+1)), p, times)
+			r, err := c.measureProgram(ctx, filepath.Join(c.dir, fmt.Sprintf("%s-%s-%d.json", name, p.name, try+1)), p, times)
 			if err != nil {
 				return nil, fmt.Errorf("%s of %s: %w", name, p.name, err)
 			}
-			if round[p.name] = r; foreign(r) <= mostForeign {
+			if round[p.name] = r; foreignShare(r) <= mostForeign {
 				break
 			}
-			fmt.Fprintf(os.Stderr, "other processes took %.0f %% of the CPUs\n", 100*foreign(r))
+			fmt.Fprintf(os.Stderr, "other processes took %.0f %% of the CPUs\n", 100*foreignShare(r))
 		}
 	}
 	return round, nil
 }
 
-// measure runs the harness once.
-func (c *comparison) measure(ctx context.Context, file string, p program, times map[string]int) (*report.Report, error) {
+// measureProgram runs the harness once for a program.
+func (c *comparison) measureProgram(ctx context.Context, file string, p program, times map[string]int) (*report.Report, error) {
 	args := []string{"-name", p.name, "-operator", p.operator, "-assets", c.bin, "-n", fmt.Sprint(c.n),
 		"-quiet", c.quiet.String(), "-idle", "10s", "-load-wait", "30s",
 		"-dir", filepath.Join(c.dir, "run"), "-out", file}
@@ -184,8 +187,8 @@ func (c *comparison) measure(ctx context.Context, file string, p program, times 
 	return r, json.Unmarshal(text, r)
 }
 
-// foreign is the part of the CPUs' time that other processes took.
-func foreign(r *report.Report) float64 {
+// foreignShare returns the part of the CPUs' time that other processes took.
+func foreignShare(r *report.Report) float64 {
 	var used, had float64
 	for _, p := range r.Phases {
 		used += p.ForeignCPU
@@ -194,8 +197,8 @@ func foreign(r *report.Report) float64 {
 	return used / had
 }
 
-// enlarged is how often the phases are done that are too short to measure.
-func enlarged(pilot compare.Round) map[string]int {
+// enlargeTimes returns how often to do the phases that are too short to measure.
+func enlargeTimes(pilot compare.Round) map[string]int {
 	times := map[string]int{}
 	for _, r := range pilot {
 		for _, p := range r.Phases {

@@ -33,20 +33,22 @@ func printRun(file string) error {
 		r.Name, r.N, r.Raw.ApplySeconds, r.Raw.CreateSeconds, r.Raw.UpdateSeconds, r.LoadAverage)
 	for _, p := range r.Phases {
 		fmt.Printf("| | | %s | %s | %.2f | %s | %s | %d | %d | %.2f | %.2f | %.0f | %.1f | %.1f | %s |\n",
-			p.Name, p.Progress(), p.Seconds, number("%.1f", p.RatioRaw), latency(p), p.Requests.Writes, p.Requests.Reads,
+			p.Name, p.Progress(), p.Seconds, formatNumber("%.1f", p.RatioRaw), formatLatency(p), p.Requests.Writes, p.Requests.Reads,
 			p.RequestsPer, p.CPUSeconds, p.PeakRSS, p.ControlPlaneCPU, p.ForeignCPU, p.Remarks())
 	}
 	return nil
 }
 
-func number(format string, v float64) string {
+// formatNumber formats a number, or returns "" for 0.
+func formatNumber(format string, v float64) string {
 	if v == 0 {
 		return ""
 	}
 	return fmt.Sprintf(format, v)
 }
 
-func latency(p *report.Phase) string {
+// formatLatency formats the percentiles of a phase, or returns "" if it has none.
+func formatLatency(p *report.Phase) string {
 	if p.P50 == 0 {
 		return ""
 	}

@@ -28,12 +28,13 @@ type Request struct {
 func (r Request) Write() bool {
 	switch r.Verb {
 	case "create", "update", "patch", "delete", "deletecollection":
-		return !r.bookkeeping()
+		return !r.isBookkeeping()
 	}
 	return false
 }
 
-func (r Request) bookkeeping() bool {
+// isBookkeeping reports whether a request is about Leases, Events or access reviews.
+func (r Request) isBookkeeping() bool {
 	return strings.HasSuffix(r.Resource, "leases") || strings.HasSuffix(r.Resource, "events") ||
 		strings.Contains(r.Resource, "authorization.k8s.io/") || strings.Contains(r.Resource, "authentication.k8s.io/")
 }
@@ -154,7 +155,7 @@ func (l *Log) Count(user string, from, to time.Time) Counts {
 			c.Watches++
 		case r.Write():
 			c.Writes++
-		case r.Resource == "-" || r.bookkeeping():
+		case r.Resource == "-" || r.isBookkeeping():
 			c.Other++
 		default:
 			c.Reads++
@@ -169,16 +170,17 @@ func (l *Log) Count(user string, from, to time.Time) Counts {
 
 // LastWrite is when the user's last object write was completed; zero if there was none.
 func (l *Log) LastWrite(user string) time.Time {
-	return l.last(user, Request.Write)
+	return l.lastMatch(user, Request.Write)
 }
 
 // LastActivity is when the user's last request on objects (reads included,
 // watches, leases and events not) was completed; zero if there was none.
 func (l *Log) LastActivity(user string) time.Time {
-	return l.last(user, func(r Request) bool { return r.Verb != "watch" && r.Resource != "-" && !r.bookkeeping() })
+	return l.lastMatch(user, func(r Request) bool { return r.Verb != "watch" && r.Resource != "-" && !r.isBookkeeping() })
 }
 
-func (l *Log) last(user string, match func(Request) bool) time.Time {
+// lastMatch returns the time of the last request of a user that matches, or the zero time.
+func (l *Log) lastMatch(user string, match func(Request) bool) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	// Requests are logged as they complete: the newest match is near the end.

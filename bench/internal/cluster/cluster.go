@@ -62,7 +62,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, err
 	}
 	var err error
-	c.etcd, err = proc.Start(c.path("etcd.log"), nil, c.asset("etcd"), c.etcdArgs()...)
+	c.etcd, err = proc.Start(c.filePath("etcd.log"), nil, c.assetPath("etcd"), c.etcdArgs()...)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 		c.Stop()
 		return nil, fmt.Errorf("etcd: %w", err)
 	}
-	c.api, err = proc.Start(c.path("apiserver.log"), nil, c.asset("kube-apiserver"), c.apiserverArgs()...)
+	c.api, err = proc.Start(c.filePath("apiserver.log"), nil, c.assetPath("kube-apiserver"), c.apiserverArgs()...)
 	if err != nil {
 		c.Stop()
 		return nil, err
@@ -80,9 +80,9 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, err
 	}
 	if o.WithKCM {
-		c.kcm, err = proc.Start(c.path("kcm.log"), nil, c.asset("kube-controller-manager"),
-			"--kubeconfig="+c.path("kubeconfig-kcm"),
-			"--service-account-private-key-file="+c.path("sa.key"),
+		c.kcm, err = proc.Start(c.filePath("kcm.log"), nil, c.assetPath("kube-controller-manager"),
+			"--kubeconfig="+c.filePath("kubeconfig-kcm"),
+			"--service-account-private-key-file="+c.filePath("sa.key"),
 			"--leader-elect=false",
 			"--bind-address=127.0.0.1",
 			fmt.Sprintf("--secure-port=%d", o.BasePort+3))
@@ -103,13 +103,14 @@ func (c *Cluster) Stop() {
 	}
 }
 
-func (c *Cluster) asset(name string) string { return filepath.Join(c.opts.Assets, name) }
+// assetPath returns the path of a program.
+func (c *Cluster) assetPath(name string) string { return filepath.Join(c.opts.Assets, name) }
 
 func (c *Cluster) etcdArgs() []string {
 	client, peer := fmt.Sprintf("http://127.0.0.1:%d", c.opts.BasePort+1), fmt.Sprintf("http://127.0.0.1:%d", c.opts.BasePort+2)
 	return []string{
 		"--name=bench",
-		"--data-dir=" + c.path("etcd"),
+		"--data-dir=" + c.filePath("etcd"),
 		"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
 		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer,
 		"--initial-cluster=bench=" + peer,
@@ -125,24 +126,24 @@ func (c *Cluster) apiserverArgs() []string {
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
 		"--endpoint-reconciler-type=none", // a loopback address cannot be an endpoint
-		"--cert-dir=" + c.path("certs"),
+		"--cert-dir=" + c.filePath("certs"),
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file=" + c.path("sa.pub"),
-		"--service-account-signing-key-file=" + c.path("sa.key"),
+		"--service-account-key-file=" + c.filePath("sa.pub"),
+		"--service-account-signing-key-file=" + c.filePath("sa.key"),
 		"--service-cluster-ip-range=10.96.0.0/14",
-		"--token-auth-file=" + c.path("tokens.csv"),
+		"--token-auth-file=" + c.filePath("tokens.csv"),
 		"--authorization-mode=RBAC",
-		"--audit-policy-file=" + c.path("audit-policy.yaml"),
+		"--audit-policy-file=" + c.filePath("audit-policy.yaml"),
 		"--audit-log-path=" + c.AuditLog(),
 		"--audit-log-maxsize=4096",
 	}
 }
 
 // AuditLog is the path of the apiserver's audit log.
-func (c *Cluster) AuditLog() string { return c.path("audit.log") }
+func (c *Cluster) AuditLog() string { return c.filePath("audit.log") }
 
 // OperatorKubeconfig is the path of the kubeconfig of the operator's user.
-func (c *Cluster) OperatorKubeconfig() string { return c.path("kubeconfig-operator") }
+func (c *Cluster) OperatorKubeconfig() string { return c.filePath("kubeconfig-operator") }
 
 // CPU is the CPU time used so far by the whole control plane.
 func (c *Cluster) CPU() time.Duration {
@@ -166,7 +167,8 @@ func (c *Cluster) Config() *rest.Config {
 	}
 }
 
-func (c *Cluster) path(name string) string { return filepath.Join(c.opts.Dir, name) }
+// filePath returns the path of a file of the cluster.
+func (c *Cluster) filePath(name string) string { return filepath.Join(c.opts.Dir, name) }
 
 func (c *Cluster) writeFiles() error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -197,7 +199,7 @@ current-context: x
 `, c.opts.BasePort, user)
 	}
 	for name, content := range files {
-		if err := os.WriteFile(c.path(name), []byte(content), 0o600); err != nil {
+		if err := os.WriteFile(c.filePath(name), []byte(content), 0o600); err != nil {
 			return err
 		}
 	}
@@ -220,7 +222,7 @@ func (c *Cluster) waitReady(ctx context.Context) error {
 		case <-ctx.Done():
 			return fmt.Errorf("apiserver not ready: %w", err)
 		case <-c.api.Done():
-			return fmt.Errorf("apiserver ended, see %s", c.path("apiserver.log"))
+			return fmt.Errorf("apiserver ended, see %s", c.filePath("apiserver.log"))
 		case <-time.After(200 * time.Millisecond):
 		}
 	}

@@ -28,8 +28,8 @@ type Metric struct {
 	Of     func(*report.Report) float64
 }
 
-// phases adds up a figure of some phases.
-func phases(figure func(*report.Phase) float64, names ...string) func(*report.Report) float64 {
+// sumPhases returns a function that adds up a figure of some phases.
+func sumPhases(figure func(*report.Phase) float64, names ...string) func(*report.Report) float64 {
 	return func(r *report.Report) (sum float64) {
 		for _, p := range r.Phases {
 			if slices.Contains(names, p.Name) {
@@ -40,37 +40,50 @@ func phases(figure func(*report.Phase) float64, names ...string) func(*report.Re
 	}
 }
 
-func seconds(p *report.Phase) float64      { return p.Seconds }
-func cpu(p *report.Phase) float64          { return p.CPUSeconds }
-func controlPlane(p *report.Phase) float64 { return p.ControlPlaneCPU }
-func writes(p *report.Phase) float64       { return float64(p.Requests.Writes) }
-func reads(p *report.Phase) float64        { return float64(p.Requests.Reads) }
-func othersP99(p *report.Phase) float64    { return p.OthersP99 }
-func requestsPer(p *report.Phase) float64  { return p.RequestsPer }
+// phaseSeconds returns how long a phase took.
+func phaseSeconds(p *report.Phase) float64 { return p.Seconds }
 
-// peak is the highest memory of all phases, in MiB.
-func peak(r *report.Report) (mib float64) {
+// cpuSeconds returns the CPU time of the operator in a phase.
+func cpuSeconds(p *report.Phase) float64 { return p.CPUSeconds }
+
+// controlPlane returns the CPU time of the control plane in a phase.
+func controlPlane(p *report.Phase) float64 { return p.ControlPlaneCPU }
+
+// countWrites returns how many writes the operator made in a phase.
+func countWrites(p *report.Phase) float64 { return float64(p.Requests.Writes) }
+
+// countReads returns how many reads the operator made in a phase.
+func countReads(p *report.Phase) float64 { return float64(p.Requests.Reads) }
+
+// othersP99 returns the 99th percentile of another client's requests in a phase.
+func othersP99(p *report.Phase) float64 { return p.OthersP99 }
+
+// requestsPer returns how many requests a phase took for each resource.
+func requestsPer(p *report.Phase) float64 { return p.RequestsPer }
+
+// peakMemory returns the highest memory of all phases, in MiB.
+func peakMemory(r *report.Report) (mib float64) {
 	for _, p := range r.Phases {
 		mib = max(mib, p.PeakRSS)
 	}
 	return mib
 }
 
-// metrics are what is printed of each phase.
-func metrics() []Metric {
-	all := []Metric{{"peak RSS, MiB", "%.0f", peak}}
-	all = append(all, Metric{"single: p50, ms", "%.0f", phases(func(p *report.Phase) float64 { return p.P50 }, "single")},
-		Metric{"single: p99, ms", "%.0f", phases(func(p *report.Phase) float64 { return p.P99 }, "single")})
-	all = append(all, Metric{"create: another client's p99, ms", "%.0f", phases(othersP99, "create")})
+// allMetrics returns what is printed of each phase.
+func allMetrics() []Metric {
+	all := []Metric{{"peak RSS, MiB", "%.0f", peakMemory}}
+	all = append(all, Metric{"single: p50, ms", "%.0f", sumPhases(func(p *report.Phase) float64 { return p.P50 }, "single")},
+		Metric{"single: p99, ms", "%.0f", sumPhases(func(p *report.Phase) float64 { return p.P99 }, "single")})
+	all = append(all, Metric{"create: another client's p99, ms", "%.0f", sumPhases(othersP99, "create")})
 	for _, name := range []string{"create", "update", "drift", "restart", "delete"} {
-		all = append(all, Metric{name + ": seconds", "%.2f", phases(seconds, name)})
+		all = append(all, Metric{name + ": seconds", "%.2f", sumPhases(phaseSeconds, name)})
 	}
 	for _, name := range []string{"create", "idle", "update", "drift", "restart", "noise", "delete"} {
 		all = append(all,
-			Metric{name + ": operator CPU s", "%.2f", phases(cpu, name)},
-			Metric{name + ": control-plane CPU s", "%.2f", phases(controlPlane, name)},
-			Metric{name + ": writes", "%.0f", phases(writes, name)},
-			Metric{name + ": reads", "%.0f", phases(reads, name)})
+			Metric{name + ": operator CPU s", "%.2f", sumPhases(cpuSeconds, name)},
+			Metric{name + ": control-plane CPU s", "%.2f", sumPhases(controlPlane, name)},
+			Metric{name + ": writes", "%.0f", sumPhases(countWrites, name)},
+			Metric{name + ": reads", "%.0f", sumPhases(countReads, name)})
 	}
 	return all
 }
@@ -81,10 +94,10 @@ func Plotted() []Metric {
 		return func(r *report.Report) float64 { return 1000 * of(r) / float64(r.N) }
 	}
 	return []Metric{
-		{"created resources/s", "%.0f", func(r *report.Report) float64 { return float64(r.N) / phases(seconds, "create")(r) }},
-		{"operator CPU, ms for a create and an update", "%.1f", each(phases(cpu, "create", "update"))},
-		{"control-plane CPU, ms for the same", "%.1f", each(phases(controlPlane, "create", "update"))},
-		{"peak memory, MiB", "%.0f", peak},
+		{"created resources/s", "%.0f", func(r *report.Report) float64 { return float64(r.N) / sumPhases(phaseSeconds, "create")(r) }},
+		{"operator CPU, ms for a create and an update", "%.1f", each(sumPhases(cpuSeconds, "create", "update"))},
+		{"control-plane CPU, ms for the same", "%.1f", each(sumPhases(controlPlane, "create", "update"))},
+		{"peak memory, MiB", "%.0f", peakMemory},
 	}
 }
 
@@ -109,21 +122,21 @@ func Goals(n, restarts int) []Goal {
 		return Goal{Metric{name, "%.2f", of}, limit, false}
 	}
 	goals := []Goal{
-		ratio("create: seconds", 1.10, phases(seconds, "create")),
-		ratio("update: seconds", 1.10, phases(seconds, "update")),
-		ratio("create and update: operator CPU", 1.30, phases(cpu, "create", "update")),
-		ratio("create and update: control-plane CPU", 1.10, phases(controlPlane, "create", "update")),
-		ratio("drift: seconds", 1.5, phases(seconds, "drift")),
-		ratio("restart: operator CPU", 1.5, phases(cpu, "restart")),
-		count("restart: writes for each", 1, func(r *report.Report) float64 { return phases(writes, "restart")(r) / float64(restarts) }),
-		count("restart: reads", 0, phases(reads, "restart")),
-		ratio("noise: operator CPU", 1.3, phases(cpu, "noise")),
-		count("noise: writes", 0, phases(writes, "noise")),
-		ratio("peak RSS", memory, peak),
-		count("create: requests for each, events included", 3.0, phases(requestsPer, "create")),
+		ratio("create: seconds", 1.10, sumPhases(phaseSeconds, "create")),
+		ratio("update: seconds", 1.10, sumPhases(phaseSeconds, "update")),
+		ratio("create and update: operator CPU", 1.30, sumPhases(cpuSeconds, "create", "update")),
+		ratio("create and update: control-plane CPU", 1.10, sumPhases(controlPlane, "create", "update")),
+		ratio("drift: seconds", 1.5, sumPhases(phaseSeconds, "drift")),
+		ratio("restart: operator CPU", 1.5, sumPhases(cpuSeconds, "restart")),
+		count("restart: writes for each", 1, func(r *report.Report) float64 { return sumPhases(countWrites, "restart")(r) / float64(restarts) }),
+		count("restart: reads", 0, sumPhases(countReads, "restart")),
+		ratio("noise: operator CPU", 1.3, sumPhases(cpuSeconds, "noise")),
+		count("noise: writes", 0, sumPhases(countWrites, "noise")),
+		ratio("peak RSS", memory, peakMemory),
+		count("create: requests for each, events included", 3.0, sumPhases(requestsPer, "create")),
 	}
 	if n > 1000 { // fewer take too little time to tell
-		goals = append(goals, ratio("create: another client's p99", 1.2, phases(othersP99, "create")))
+		goals = append(goals, ratio("create: another client's p99", 1.2, sumPhases(othersP99, "create")))
 	}
 	return goals
 }
@@ -175,26 +188,28 @@ func (g Goal) Met(rounds []Round) (Spread, bool) {
 // Write prints the goals with verdicts, and all figures, as Markdown.
 func Write(w io.Writer, rounds []Round, goals []Goal) error {
 	p := &printer{w: w}
-	p.line("| goal | limit | reached: median (min to max) | |\n|---|---|---|---|")
+	p.printLine("| goal | limit | reached: median (min to max) | |\n|---|---|---|---|")
 	for _, g := range goals {
 		reached, met := g.Met(rounds)
 		verdict := "missed"
 		if met {
 			verdict = "met"
 		}
-		p.line("| %s%s | %.2f | %s | %s |", g.Name, map[bool]string{true: ", to handwritten-ssa"}[g.Ratio], g.Limit, reached.text("%.2f"),
-			verdict)
+		p.printLine("| %s%s | %.2f | %s | %s |", g.Name, map[bool]string{true: ", to handwritten-ssa"}[g.Ratio], g.Limit,
+			reached.formatText("%.2f"), verdict)
 	}
-	p.line("\n| figure, medians | jacquard | handwritten-ssa | handwritten | to handwritten-ssa: median (min to max) | to handwritten |\n|---|---|---|---|---|---|")
-	for _, m := range metrics() {
+	p.printLine("\n| figure, medians | jacquard | handwritten-ssa | handwritten | to handwritten-ssa: median (min to max) | to handwritten |\n|---|---|---|---|---|---|")
+	for _, m := range allMetrics() {
 		of := func(program string) string { return fmt.Sprintf(m.Format, Of(Figures(rounds, program, m)).Median) }
-		p.line("| %s | %s | %s | %s | %s | %s |", m.Name, of(Jacquard), of(HandwrittenSSA), of(Handwritten),
-			Of(Ratios(rounds, HandwrittenSSA, m)).text("%.2f"), Of(Ratios(rounds, Handwritten, m)).text("%.2f"))
+		p.printLine("| %s | %s | %s | %s | %s | %s |", m.Name, of(Jacquard), of(HandwrittenSSA), of(Handwritten),
+			Of(Ratios(rounds, HandwrittenSSA, m)).formatText("%.2f"), Of(Ratios(rounds, Handwritten, m)).formatText("%.2f"))
 	}
 	return p.err
 }
 
-func (s Spread) text(format string) string {
+// formatText formats the median, and the least and the greatest figure. It returns "" if there are
+// none.
+func (s Spread) formatText(format string) string {
 	if math.IsNaN(s.Median) {
 		return ""
 	}
@@ -207,7 +222,8 @@ type printer struct {
 	err error
 }
 
-func (p *printer) line(format string, args ...any) {
+// printLine prints a line, and keeps the first error.
+func (p *printer) printLine(format string, args ...any) {
 	_, err := fmt.Fprintf(p.w, format+"\n", args...)
 	p.err = cmp.Or(p.err, err)
 }

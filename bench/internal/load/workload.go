@@ -138,8 +138,8 @@ func RawDeployment(k Key, image string) []byte {
 						{Name: "metrics", ContainerPort: 9090, Protocol: corev1.ProtocolTCP},
 					},
 					Resources: corev1.ResourceRequirements{
-						Limits:   resources("500m", "500Mi"),
-						Requests: resources("100m", "100Mi"),
+						Limits:   resourceList("500m", "500Mi"),
+						Requests: resourceList("100m", "100Mi"),
 					},
 				}}},
 			},
@@ -163,7 +163,8 @@ func RawService(k Key) []byte {
 	})
 }
 
-func resources(cpu, memory string) corev1.ResourceList {
+// resourceList returns an amount of CPU and memory.
+func resourceList(cpu, memory string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
 }
 

@@ -48,7 +48,7 @@ func Write(w io.Writer, panels []Panel) error {
 		width*len(panels), height+legend, style)
 	for i, p := range panels {
 		fmt.Fprintf(&b, `<g transform="translate(%d 0)">`+"\n", i*width)
-		p.draw(&b)
+		p.drawPanel(&b)
 		b.WriteString("</g>\n")
 	}
 	for i, l := range panels[0].Lines {
@@ -60,7 +60,8 @@ func Write(w io.Writer, panels []Panel) error {
 	return err
 }
 
-func (p Panel) draw(b *strings.Builder) {
+// drawPanel draws the axes and the lines.
+func (p Panel) drawPanel(b *strings.Builder) {
 	var ns []float64
 	most := 0.0
 	for _, l := range p.Lines {

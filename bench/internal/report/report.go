@@ -116,7 +116,7 @@ func (p *Phase) Latencies(start, at []time.Time) {
 			ms = append(ms, at[i].Sub(start[i]).Seconds()*1000)
 		}
 	}
-	p.P50, p.P99 = percentile(ms, 50), percentile(ms, 99)
+	p.P50, p.P99 = percentileOf(ms, 50), percentileOf(ms, 99)
 }
 
 // Bystander fills the percentile of another client's requests.
@@ -125,10 +125,11 @@ func (p *Phase) Bystander(took []time.Duration) {
 	for _, t := range took {
 		ms = append(ms, t.Seconds()*1000)
 	}
-	p.OthersP99 = percentile(ms, 99)
+	p.OthersP99 = percentileOf(ms, 99)
 }
 
-func percentile(values []float64, percent int) float64 {
+// percentileOf returns a percentile of values, or 0 if there are none.
+func percentileOf(values []float64, percent int) float64 {
 	if len(values) == 0 {
 		return 0
 	}
