@@ -25,11 +25,11 @@ import (
 
 // writeBinaryBOM writes the list of what is in a binary.
 func (r *release) writeBinaryBOM(p platform) error {
-	app, modules, err := r.application(p, r.binaries[p])
+	app, modules, err := r.readApplication(p, r.binaries[p])
 	if err != nil {
 		return err
 	}
-	return r.writeBOM(bom(p.stem()), app, nil, map[string][]cdx.Component{app.BOMRef: modules})
+	return r.writeBOM(bomName(p.fileStem()), app, nil, map[string][]cdx.Component{app.BOMRef: modules})
 }
 
 // writeImageBOM writes the list of what is in the image: its binaries, and what
@@ -38,7 +38,7 @@ func (r *release) writeImageBOM() error {
 	ref := fmt.Sprintf("pkg:oci/jacquard@%s?repository_url=%s&tag=%s", url.QueryEscape(r.digest), imageRepository, r.version)
 	container := cdx.Component{
 		BOMRef: ref, PackageURL: ref, Type: cdx.ComponentTypeContainer, Name: imageRepository, Version: r.version,
-		Hashes: sha(strings.TrimPrefix(r.digest, "sha256:")),
+		Hashes: hashesOf(strings.TrimPrefix(r.digest, "sha256:")),
 	}
 	var apps []cdx.Component
 	uses := map[string][]cdx.Component{}
@@ -46,7 +46,7 @@ func (r *release) writeImageBOM() error {
 		if p.os != "linux" {
 			continue
 		}
-		app, modules, err := r.application(p, r.imageBinaries[p])
+		app, modules, err := r.readApplication(p, r.imageBinaries[p])
 		if err != nil {
 			return err
 		}
@@ -54,11 +54,11 @@ func (r *release) writeImageBOM() error {
 		uses[app.BOMRef] = modules
 	}
 	uses[ref] = apps
-	return r.writeBOM(bom("jacquard_image"), container, apps, uses)
+	return r.writeBOM(bomName("jacquard_image"), container, apps, uses)
 }
 
-// application is a binary and the modules in it, Go's own library among them.
-func (r *release) application(p platform, file string) (cdx.Component, []cdx.Component, error) {
+// readApplication returns a binary and the modules in it. Go's own library is among them.
+func (r *release) readApplication(p platform, file string) (cdx.Component, []cdx.Component, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return cdx.Component{}, nil, err
@@ -68,30 +68,30 @@ func (r *release) application(p platform, file string) (cdx.Component, []cdx.Com
 		return cdx.Component{}, nil, fmt.Errorf("reading of which modules %s is: %w", file, err)
 	}
 	digest := sha256.Sum256(data)
-	ref := fmt.Sprintf("%s?goarch=%s&goos=%s", purl(info.Main.Path, r.version), p.arch, p.os)
+	ref := fmt.Sprintf("%s?goarch=%s&goos=%s", packageURL(info.Main.Path, r.version), p.arch, p.os)
 	app := cdx.Component{
 		BOMRef: ref, PackageURL: ref, Type: cdx.ComponentTypeApplication, Name: module, Version: r.version,
-		Hashes:   sha(hex.EncodeToString(digest[:])),
+		Hashes:   hashesOf(hex.EncodeToString(digest[:])),
 		Licenses: &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}},
 	}
-	modules := []cdx.Component{library("std", strings.TrimPrefix(info.GoVersion, "go"), "")}
+	modules := []cdx.Component{newLibrary("std", strings.TrimPrefix(info.GoVersion, "go"), "")}
 	for _, dep := range info.Deps {
-		modules = append(modules, dependency(dep))
+		modules = append(modules, dependencyOf(dep))
 	}
 	return app, modules, nil
 }
 
-// dependency is a module in a binary; the one that replaces it, if one does.
-func dependency(dep *debug.Module) cdx.Component {
+// dependencyOf returns a module in a binary, or the one that replaces it.
+func dependencyOf(dep *debug.Module) cdx.Component {
 	if dep.Replace != nil {
 		dep = dep.Replace
 	}
-	return library(dep.Path, dep.Version, dep.Sum)
+	return newLibrary(dep.Path, dep.Version, dep.Sum)
 }
 
-// library is a module in a version, with its sum as go.sum has it.
-func library(path, version, sum string) cdx.Component {
-	ref := purl(path, version)
+// newLibrary returns a module in a version, with its sum as go.sum has it.
+func newLibrary(path, version, sum string) cdx.Component {
+	ref := packageURL(path, version)
 	c := cdx.Component{BOMRef: ref, PackageURL: ref, Type: cdx.ComponentTypeLibrary, Name: path, Version: version}
 	if sum != "" {
 		c.Properties = &[]cdx.Property{{Name: "go:sum", Value: sum}}
@@ -99,12 +99,13 @@ func library(path, version, sum string) cdx.Component {
 	return c
 }
 
-// purl is the URL of a module in the scheme pkg:.
-func purl(path, version string) string {
+// packageURL returns the URL of a module in the scheme pkg:.
+func packageURL(path, version string) string {
 	return "pkg:golang/" + path + "@" + strings.ReplaceAll(url.PathEscape(version), "+", "%2B")
 }
 
-func sha(hash string) *[]cdx.Hash {
+// hashesOf returns a SHA-256 as a list of hashes.
+func hashesOf(hash string) *[]cdx.Hash {
 	return &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hash}}
 }
 

@@ -34,8 +34,10 @@ func (r *release) run(dir, name string, args ...string) error {
 	return nil
 }
 
-// stamps are what make is told of the version.
-func (r *release) stamps() []string { return []string{"VERSION=" + r.version, "REVISION=" + r.commit} }
+// versionStamps returns the variables that give make the version.
+func (r *release) versionStamps() []string {
+	return []string{"VERSION=" + r.version, "REVISION=" + r.commit}
+}
 
 // buildImage has make build the image, which also builds the binaries in it.
 func (r *release) buildImage() error {
@@ -58,7 +60,7 @@ func (r *release) buildImage() error {
 	}
 	archive := filepath.Join(r.work, "image.tar")
 	args := append([]string{"--no-print-directory", "image", "PLATFORMS=" + strings.Join(linux, ","), "IMAGE=" + imageName(r.version),
-		"IMAGE_FILE=" + archive}, r.stamps()...)
+		"IMAGE_FILE=" + archive}, r.versionStamps()...)
 	if err := r.run(".", "make", args...); err != nil {
 		return err
 	}
@@ -110,9 +112,9 @@ func (r *release) buildBinaries() error {
 	}
 	r.binaries = map[platform]string{}
 	for _, p := range r.platforms {
-		file := filepath.Join(r.work, p.stem())
+		file := filepath.Join(r.work, p.fileStem())
 		r.binaries[p] = file
-		args := append([]string{"--no-print-directory", "build", "OUT=" + file, "GOOS=" + p.os, "GOARCH=" + p.arch}, r.stamps()...)
+		args := append([]string{"--no-print-directory", "build", "OUT=" + file, "GOOS=" + p.os, "GOARCH=" + p.arch}, r.versionStamps()...)
 		if err := r.run(".", "make", args...); err != nil {
 			return err
 		}
@@ -120,8 +122,8 @@ func (r *release) buildBinaries() error {
 		if err != nil {
 			return err
 		}
-		members := []member{{"LICENSE", 0o644, license}, {p.binary(), 0o755, data}}
-		if err := writeArchive(filepath.Join(r.output, p.archive()), r.time, members); err != nil {
+		members := []member{{"LICENSE", 0o644, license}, {p.binaryName(), 0o755, data}}
+		if err := writeArchive(filepath.Join(r.output, p.archiveName()), r.time, members); err != nil {
 			return err
 		}
 		if err := r.writeBinaryBOM(p); err != nil {

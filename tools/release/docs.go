@@ -32,9 +32,9 @@ func (r *release) checkDocs() error {
 			return err
 		}
 	}
-	known := whole.known()
+	known := whole.knownNames()
 	var errs []error
-	files, err := documents(r.root)
+	files, err := listDocuments(r.root)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (r *release) checkDocs() error {
 		if err != nil {
 			return err
 		}
-		errs = append(errs, unknown(file, string(text), known)...)
+		errs = append(errs, findUnknown(file, string(text), known)...)
 		if file == "README.md" {
 			errs = append(errs, checkPublished(string(text), published))
 		}
@@ -51,19 +51,19 @@ func (r *release) checkDocs() error {
 	return errors.Join(errs...)
 }
 
-// known are all names under which the documents may mention the release.
-func (r *release) known() []string {
+// knownNames returns all names under which the documents may mention the release.
+func (r *release) knownNames() []string {
 	names := []string{imageRepository, imageName(r.version), chartRepository, chartRepository + "/jacquard",
 		chartRepository + "/jacquard:" + strings.TrimPrefix(r.version, "v")}
-	for _, name := range r.contents(true) {
+	for _, name := range r.listContents(true) {
 		names = append(names, name, project+"/releases/latest/download/"+name, project+"/releases/download/"+r.version+"/"+name)
 	}
 	return names
 }
 
-// documents are the texts that users read, and the workflow that publishes, by
-// their paths in the repository.
-func documents(root string) ([]string, error) {
+// listDocuments returns the texts that users read, and the workflow that publishes, by their paths
+// in the repository.
+func listDocuments(root string) ([]string, error) {
 	files := []string{"README.md", "SECURITY.md", "CONTRIBUTING.md", "charts/jacquard/README.md", ".github/workflows/release.yml"}
 	err := fs.WalkDir(os.DirFS(root), "docs", func(file string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(file, ".md") {
@@ -74,9 +74,8 @@ func documents(root string) ([]string, error) {
 	return files, err
 }
 
-// unknown are errors about what a document names and the release does not
-// contain.
-func unknown(file, text string, known []string) (errs []error) {
+// findUnknown returns errors about what a document names and the release does not contain.
+func findUnknown(file, text string, known []string) (errs []error) {
 	n := 0
 	for line := range strings.Lines(text) {
 		n++

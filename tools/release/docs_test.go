@@ -20,7 +20,7 @@ func TestDocs(t *testing.T) {
 		t.Error(err)
 	}
 	text := string(read(t, filepath.Join(root, "docs", "operations", "release.md")))
-	for _, name := range (&release{version: "v0.0.0-test", platforms: allPlatforms}).contents(true) {
+	for _, name := range (&release{version: "v0.0.0-test", platforms: allPlatforms}).listContents(true) {
 		if name != chartName("v0.0.0-test") && !strings.Contains(text, "`"+name+"`") {
 			t.Errorf("docs/operations/release.md says nothing of %s", name)
 		}
@@ -31,7 +31,7 @@ func TestDocs(t *testing.T) {
 // forms.
 func TestUnknown(t *testing.T) {
 	r := release{version: "v1.2.3", platforms: allPlatforms[:1]}
-	known := r.known()
+	known := r.knownNames()
 	for text, says := range map[string]string{
 		"`jacquard_linux_amd64.tar.gz`, `jacquard_image.tar`, jacquard_turns_total":   "",
 		"ghcr.io/jacquard-operator/jacquard:v1.2.3, jacquard-1.2.3.tgz, install.yaml": "",
@@ -47,7 +47,7 @@ func TestUnknown(t *testing.T) {
 		project + "/releases/download/v1.2.4/krew.yaml":                               "v1.2.4/krew.yaml in",
 		project + "/releases/latest/download/jacquard.deb":                            "jacquard.deb in",
 	} {
-		err := errors.Join(unknown("f.md", text, known)...)
+		err := errors.Join(findUnknown("f.md", text, known)...)
 		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
 			t.Errorf("%q: the error is %v; it should say %q", text, err, says)
 		}
@@ -116,9 +116,9 @@ func TestRefused(t *testing.T) {
 		{"v0.0.0-test", "linux/amd64", "", "--output"},
 	} {
 		r := release{version: c.version, output: c.output, root: root}
-		err := r.choose(c.platforms)
+		err := r.choosePlatforms(c.platforms)
 		if err == nil {
-			err = r.make(signer{})
+			err = r.makeRelease(signer{})
 		}
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%+v: the error is %v", c, err)

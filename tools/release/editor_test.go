@@ -21,11 +21,11 @@ func TestEditor(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := release{version: "v1.2.3", root: dir, work: t.TempDir(), output: t.TempDir(), time: commitTime}
-	if err := r.choose(""); err != nil {
+	if err := r.choosePlatforms(""); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(r.contents(false), editor) {
-		t.Errorf("the release holds %v", r.contents(false))
+	if !slices.Contains(r.listContents(false), editor) {
+		t.Errorf("the release holds %v", r.listContents(false))
 	}
 	if err := r.packageEditor(); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestEditor(t *testing.T) {
 		t.Errorf("without npm: %v", err)
 	}
 	part := release{version: "v1.2.3", root: dir}
-	if err := part.choose("linux/amd64"); err != nil || slices.Contains(part.contents(true), editor) || part.checkTools() != nil {
-		t.Errorf("a part of a release holds %v, %v", part.contents(true), err)
+	if err := part.choosePlatforms("linux/amd64"); err != nil || slices.Contains(part.listContents(true), editor) || part.checkTools() != nil {
+		t.Errorf("a part of a release holds %v, %v", part.listContents(true), err)
 	}
 }

@@ -15,17 +15,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// identify finds out of which commit the release is. A release that people get
-// is one of a commit alone, and of the version that the chart in it says.
-func (r *release) identify() error {
+// identifyCommit finds out of which commit the release is. A release that people get is one of a
+// commit alone, and has the version of the chart in it.
+func (r *release) identifyCommit() error {
 	if !semver.IsValid(r.version) || semver.Canonical(r.version) != r.version {
 		return fmt.Errorf("the version is %q: give VERSION=vMAJOR.MINOR.PATCH", r.version)
 	}
-	commit, err := r.says("git", "-c", "safe.directory=*", "rev-parse", "HEAD")
+	commit, err := r.readOutput("git", "-c", "safe.directory=*", "rev-parse", "HEAD")
 	if err != nil {
 		return err
 	}
-	seconds, err := r.says("git", "-c", "safe.directory=*", "log", "-1", "--format=%ct")
+	seconds, err := r.readOutput("git", "-c", "safe.directory=*", "log", "-1", "--format=%ct")
 	if err != nil {
 		return err
 	}
@@ -33,11 +33,11 @@ func (r *release) identify() error {
 	if err != nil {
 		return fmt.Errorf("reading the time of the commit: %w", err)
 	}
-	status, err := r.says("git", "-c", "safe.directory=*", "status", "--porcelain")
+	status, err := r.readOutput("git", "-c", "safe.directory=*", "status", "--porcelain")
 	if err != nil {
 		return err
 	}
-	if r.goes, err = r.says("go", "env", "GOVERSION"); err != nil {
+	if r.goes, err = r.readOutput("go", "env", "GOVERSION"); err != nil {
 		return err
 	}
 	r.commit, r.time, r.changed = commit, time.Unix(at, 0).UTC(), status != ""
@@ -72,8 +72,8 @@ func (r *release) chartVersion() (string, error) {
 	return chart.AppVersion, nil
 }
 
-// says is what a program prints in the repository, without the last newline.
-func (r *release) says(name string, args ...string) (string, error) {
+// readOutput returns what a program prints in the repository, without the last newline.
+func (r *release) readOutput(name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = r.root
 	out, err := cmd.Output()
@@ -94,7 +94,7 @@ func (r *release) checkOutput() error {
 	if err != nil {
 		return err
 	}
-	ours := (&release{version: r.version, platforms: allPlatforms, editor: true}).contents(true)
+	ours := (&release{version: r.version, platforms: allPlatforms, editor: true}).listContents(true)
 	for _, d := range entries {
 		chart, err := filepath.Match(chartName("v*"), d.Name())
 		if err != nil {
@@ -127,7 +127,7 @@ func (r *release) checkComplete(signed bool) error {
 	for _, d := range entries {
 		got = append(got, d.Name())
 	}
-	if want := r.contents(signed); !slices.Equal(got, want) {
+	if want := r.listContents(signed); !slices.Equal(got, want) {
 		return fmt.Errorf("it holds %v; %v were expected", got, want)
 	}
 	return nil

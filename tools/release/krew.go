@@ -54,13 +54,13 @@ func (r *release) writeKrew() error {
 			"it renders, lints, tests and packs kinds, and shows what the operator does with them.\n",
 	}
 	for _, target := range r.platforms {
-		sum, err := sumOf(filepath.Join(r.output, target.archive()))
+		sum, err := sumOf(filepath.Join(r.output, target.archiveName()))
 		if err != nil {
 			return err
 		}
 		one := pluginPlatform{
-			URI: fmt.Sprintf("%s/releases/download/%s/%s", project, r.version, target.archive()), SHA256: sum, Bin: target.binary(),
-			Files: []pluginFile{{From: target.binary(), To: "."}, {From: "LICENSE", To: "."}},
+			URI: fmt.Sprintf("%s/releases/download/%s/%s", project, r.version, target.archiveName()), SHA256: sum, Bin: target.binaryName(),
+			Files: []pluginFile{{From: target.binaryName(), To: "."}, {From: "LICENSE", To: "."}},
 		}
 		one.Selector.MatchLabels = map[string]string{"os": target.os, "arch": target.arch}
 		p.Spec.Platforms = append(p.Spec.Platforms, one)

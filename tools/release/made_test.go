@@ -35,7 +35,8 @@ func made(t *testing.T) *release {
 	if err := os.Mkdir(r.output, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeArchive(filepath.Join(r.output, p.archive()), r.time, []member{{p.binary(), 0o755, read(t, r.binaries[p])}}); err != nil {
+	members := []member{{p.binaryName(), 0o755, read(t, r.binaries[p])}}
+	if err := writeArchive(filepath.Join(r.output, p.archiveName()), r.time, members); err != nil {
 		t.Fatal(err)
 	}
 	for _, write := range []func() error{r.writeImageBOM, func() error { return r.writeBinaryBOM(p) }, r.writeKrew, r.writeProvenance, r.writeSums} {
@@ -197,7 +198,7 @@ func TestSigned(t *testing.T) {
 	if err := os.WriteFile(file, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.sign(file); err != nil {
+	if err := s.signFile(file); err != nil {
 		t.Fatal(err)
 	}
 	verify := func() error {
@@ -216,7 +217,7 @@ func TestSigned(t *testing.T) {
 		t.Errorf("after a byte was changed: %v", err)
 	}
 	t.Setenv("COSIGN_PASSWORD", "wrong")
-	if err := s.check(); err == nil {
+	if err := s.checkKey(); err == nil {
 		t.Error("a key that cannot be opened is accepted")
 	}
 }

@@ -26,9 +26,9 @@ func main() {
 	flag.StringVar(&r.version, "version", "", "version of the release, vMAJOR.MINOR.PATCH")
 	flag.StringVar(&r.output, "output", "", "directory to write, which must not hold anything but a release")
 	flag.Parse()
-	err := r.choose(*platforms)
+	err := r.choosePlatforms(*platforms)
 	if err == nil {
-		err = r.make(signer{cosign: *cosign, key: *key})
+		err = r.makeRelease(signer{cosign: *cosign, key: *key})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -37,8 +37,9 @@ func main() {
 	fmt.Printf("%s holds the release %s of commit %s\n", r.output, r.version, r.commit)
 }
 
-// choose says for which platforms the release is, and what it holds for editors.
-func (r *release) choose(platforms string) error {
+// choosePlatforms sets for which platforms the release is, and whether it has the extension for
+// editors.
+func (r *release) choosePlatforms(platforms string) error {
 	if platforms == "" {
 		r.platforms, r.editor = allPlatforms, true
 		return nil
@@ -53,16 +54,15 @@ func (r *release) choose(platforms string) error {
 	return nil
 }
 
-// make writes the release. What can be refused is refused before anything is
-// built.
-func (r *release) make(sign signer) (err error) {
+// makeRelease writes the release. What can be refused is refused before anything is built.
+func (r *release) makeRelease(sign signer) (err error) {
 	if r.output == "" {
 		return errors.New("say by --output where to write the release")
 	}
-	if err := r.identify(); err != nil {
+	if err := r.identifyCommit(); err != nil {
 		return fmt.Errorf("making the release %s: %w", r.version, err)
 	}
-	if err := errors.Join(r.checkDocs(), r.checkOutput(), r.checkTools(), sign.check()); err != nil {
+	if err := errors.Join(r.checkDocs(), r.checkOutput(), r.checkTools(), sign.checkKey()); err != nil {
 		return fmt.Errorf("making the release %s: %w", r.version, err)
 	}
 	if r.work, err = os.MkdirTemp(filepath.Join(r.root, ".bin"), "release-"); err != nil {
@@ -73,7 +73,7 @@ func (r *release) make(sign signer) (err error) {
 		return err
 	}
 	steps := []func() error{r.buildImage, r.buildBinaries, r.packageChart, r.packageEditor, r.writeKrew, r.writeProvenance, r.writeSums,
-		func() error { return sign.sign(filepath.Join(r.output, sums)) }, func() error { return r.checkComplete(sign.key != "") }}
+		func() error { return sign.signFile(filepath.Join(r.output, sums)) }, func() error { return r.checkComplete(sign.key != "") }}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return fmt.Errorf("making the release %s: %w", r.version, err)

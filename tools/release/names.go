@@ -54,26 +54,27 @@ func parsePlatform(text string) (platform, error) {
 	return allPlatforms[i], nil
 }
 
-// archive is the name of the archive with the binary.
-func (p platform) archive() string {
+// archiveName returns the name of the archive with the binary.
+func (p platform) archiveName() string {
 	if p.os == "windows" {
-		return p.stem() + ".zip"
+		return p.fileStem() + ".zip"
 	}
-	return p.stem() + ".tar.gz"
+	return p.fileStem() + ".tar.gz"
 }
 
-func (p platform) stem() string { return "jacquard_" + p.os + "_" + p.arch }
+// fileStem returns the name of the platform's files, without an extension.
+func (p platform) fileStem() string { return "jacquard_" + p.os + "_" + p.arch }
 
-// binary is the name of the binary in the archive.
-func (p platform) binary() string {
+// binaryName returns the name of the binary in the archive.
+func (p platform) binaryName() string {
 	if p.os == "windows" {
 		return "jacquard.exe"
 	}
 	return "jacquard"
 }
 
-// bom is the name of the list of what is in a file of the release.
-func bom(stem string) string { return stem + ".cdx.json" }
+// bomName returns the name of the list of what is in a file of the release.
+func bomName(stem string) string { return stem + ".cdx.json" }
 
 // chartName is the name that Helm gives the chart's package.
 func chartName(version string) string { return "jacquard-" + strings.TrimPrefix(version, "v") + ".tgz" }
@@ -101,11 +102,11 @@ type release struct {
 	binaries, imageBinaries map[platform]string
 }
 
-// contents are the names of all files of the release, sorted.
-func (r *release) contents(signed bool) []string {
-	names := []string{image, bom("jacquard_image"), chartName(r.version), manifests, krew, provenance, sums}
+// listContents returns the names of all files of the release, sorted.
+func (r *release) listContents(signed bool) []string {
+	names := []string{image, bomName("jacquard_image"), chartName(r.version), manifests, krew, provenance, sums}
 	for _, p := range r.platforms {
-		names = append(names, p.archive(), bom(p.stem()))
+		names = append(names, p.archiveName(), bomName(p.fileStem()))
 	}
 	if r.editor {
 		names = append(names, editor)

@@ -45,7 +45,7 @@ type predicate struct {
 // nothing of who ran make, and when: whoever does gets the same files.
 func (r *release) writeProvenance() error {
 	s := statement{Type: "https://in-toto.io/Statement/v1", PredicateType: "https://slsa.dev/provenance/v1"}
-	all, err := r.digests()
+	all, err := r.listDigests()
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,8 @@ var alone = map[string]string{
 	"--trusted-root":   `{"mediaType":"application/vnd.dev.sigstore.trustedroot+json;version=0.1"}`,
 }
 
-// check refuses to begin if the key cannot be used.
-func (s signer) check() error {
+// checkKey refuses to begin if the key cannot be used.
+func (s signer) checkKey() error {
 	if s.key == "" {
 		return nil
 	}
@@ -31,9 +31,9 @@ func (s signer) check() error {
 	return err
 }
 
-// sign signs a file, and writes the signature and the public key beside it. The
-// signature is another one each time; nothing else of a release is.
-func (s signer) sign(file string) error {
+// signFile signs a file, and writes the signature and the public key beside it. The signature is
+// another one each time. Nothing else of a release is.
+func (s signer) signFile(file string) error {
 	if s.key == "" {
 		return nil
 	}

@@ -13,8 +13,8 @@ import (
 // A digested file is one of the release.
 type digested struct{ name, sum string }
 
-// digests are those of all files that are there, sorted by name.
-func (r *release) digests() ([]digested, error) {
+// listDigests returns the digests of all files that are there, sorted by name.
+func (r *release) listDigests() ([]digested, error) {
 	entries, err := os.ReadDir(r.output)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func sumOf(file string) (string, error) {
 // writeSums writes the checksums of all files that are there, as sha256sum
 // --check reads them.
 func (r *release) writeSums() error {
-	all, err := r.digests()
+	all, err := r.listDigests()
 	if err != nil {
 		return err
 	}
