@@ -50,7 +50,7 @@ func main() {
 // run tries the mutants of these names, all if there are none, and counts those
 // that survived.
 func run(names []string) (survived int, err error) {
-	all, err := mutants()
+	all, err := readMutants()
 	if err != nil {
 		return 0, err
 	}
@@ -65,7 +65,7 @@ func run(names []string) (survived int, err error) {
 			continue
 		}
 		began := time.Now()
-		killer, err := m.killer()
+		killer, err := m.findKiller()
 		took := time.Since(began).Round(time.Second)
 		switch {
 		case err != nil:
@@ -80,16 +80,16 @@ func run(names []string) (survived int, err error) {
 	return survived, errors.Join(errs...)
 }
 
-// mutants reads the list.
-func mutants() (all []mutant, err error) {
+// readMutants reads the list.
+func readMutants() (all []mutant, err error) {
 	if err := yaml.UnmarshalStrict(list, &all); err != nil {
 		return nil, fmt.Errorf("reading mutants.yaml: %w", err)
 	}
 	return all, nil
 }
 
-// mutated is the text of the mutant's file below root with the defect in it.
-func (m mutant) mutated(root string) (string, error) {
+// insertDefect returns the text of the mutant's file below root with the defect in it.
+func (m mutant) insertDefect(root string) (string, error) {
 	source, err := os.ReadFile(filepath.Join(root, m.File))
 	if err != nil {
 		return "", err
@@ -100,14 +100,14 @@ func (m mutant) mutated(root string) (string, error) {
 	return strings.Replace(string(source), m.Before, m.After, 1), nil
 }
 
-// killer is the first test that fails with the mutant; "" if none does.
-func (m mutant) killer() (killer string, err error) {
+// findKiller returns the first test that fails with the mutant, or "" if none does.
+func (m mutant) findKiller() (killer string, err error) {
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	overlay, err := m.overlay(dir)
+	overlay, err := m.writeOverlay(dir)
 	if err != nil {
 		return "", err
 	}
@@ -115,21 +115,21 @@ func (m mutant) killer() (killer string, err error) {
 		if test == "" {
 			continue
 		}
-		if failed, err := fails(test, overlay); failed || err != nil {
+		if failed, err := failsOver(test, overlay); failed || err != nil {
 			return test, err
 		}
 	}
 	return "", nil
 }
 
-// overlay writes into a folder what has the compiler take the mutated file in
-// place of the real one, and returns its path.
-func (m mutant) overlay(dir string) (string, error) {
+// writeOverlay writes into a folder what has the compiler take the mutated file in place of the
+// real one. It returns its path.
+func (m mutant) writeOverlay(dir string) (string, error) {
 	root, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
-	text, err := m.mutated(root)
+	text, err := m.insertDefect(root)
 	if err != nil {
 		return "", err
 	}
@@ -138,8 +138,8 @@ func (m mutant) overlay(dir string) (string, error) {
 	return overlay, errors.Join(err, os.WriteFile(file, []byte(text), 0o600), os.WriteFile(overlay, replace, 0o600))
 }
 
-// fails reports whether a test fails over an overlay.
-func fails(test, overlay string) (bool, error) {
+// failsOver reports whether a test fails over an overlay.
+func failsOver(test, overlay string) (bool, error) {
 	folder, name, _ := strings.Cut(test, " ")
 	args := []string{"test", "-vet=off", "-count=1", "-timeout=15m", "-overlay=" + overlay, "-run=^" + name + "$", "./" + folder}
 	cmd := exec.CommandContext(context.Background(), "go", args...)

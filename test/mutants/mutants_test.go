@@ -20,13 +20,13 @@ const (
 // TestFit: every mutant fits the code as it is, is Go, and names tests that
 // there are.
 func TestFit(t *testing.T) {
-	all, err := mutants()
+	all, err := readMutants()
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen, clusters := map[string]bool{}, 0
 	for _, m := range all {
-		text, err := m.mutated(root)
+		text, err := m.insertDefect(root)
 		if err != nil {
 			t.Errorf("%s: %v", m.Name, err)
 		} else if _, err := parser.ParseFile(token.NewFileSet(), m.File, text, parser.SkipObjectResolution); err != nil {
