@@ -55,17 +55,18 @@ type Edit struct {
 }
 
 // Sent is the child as it is written now.
-func (r Row) Sent() string { return r.print(r.To) }
+func (r Row) Sent() string { return r.printChild(r.To) }
 
 // Made is the child as it was made before; "" if it is new.
 func (r Row) Made() string {
 	if r.From != nil {
-		return r.print(*r.From)
+		return r.printChild(*r.From)
 	}
 	return r.Before
 }
 
-func (r Row) print(value string) string {
+// printChild prints the child with a value.
+func (r Row) printChild(value string) string {
 	return strings.NewReplacer("{{ .spec.name }}", value, "{{ .spec.replicas }}", value).Replace(r.Child)
 }
 
@@ -106,19 +107,20 @@ func Rows() ([]Row, error) {
 	return all, nil
 }
 
-func (r Row) file() string {
+// recordPath returns the path of the file with what was recorded of the row.
+func (r Row) recordPath() string {
 	return filepath.Join("recorded", strings.ReplaceAll(r.Name, " ", "-")+".json")
 }
 
 // Recorded returns what was recorded of a row.
 func (r Row) Recorded() (*Recorded, error) {
-	text, err := files.ReadFile(r.file())
+	text, err := files.ReadFile(r.recordPath())
 	if err != nil {
 		return nil, err
 	}
 	out := &Recorded{}
 	if err := json.Unmarshal(text, out); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", r.file(), err)
+		return nil, fmt.Errorf("reading %s: %w", r.recordPath(), err)
 	}
 	return out, nil
 }
@@ -129,5 +131,5 @@ func (r Row) Write(root string, what *Recorded) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(root, "test", "refusals", r.file()), append(text, '\n'), 0o644) //nolint:gosec // it is part of the repository
+	return os.WriteFile(filepath.Join(root, "test", "refusals", r.recordPath()), append(text, '\n'), 0o644) //nolint:gosec // it is part of the repository
 }
