@@ -38,7 +38,7 @@ func TestConfig(t *testing.T) {
 	if err := os.WriteFile(binary, []byte("the program"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	image, err := build(stage, "linux/arm64="+binary)
+	image, err := buildImage(stage, "linux/arm64="+binary)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func archive(t *testing.T, binary string) v1.Hash {
 	var texts [2]strings.Builder
 	var digest v1.Hash
 	for i := range texts {
-		image, err := build(stage, "linux/amd64="+binary)
+		image, err := buildImage(stage, "linux/amd64="+binary)
 		if err != nil {
 			t.Fatal(err)
 		}

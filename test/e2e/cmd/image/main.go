@@ -32,7 +32,7 @@ func main() {
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	digest, err := write(*dockerfile, args, *name, *output)
+	digest, err := writeImage(*dockerfile, args, *name, *output)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -40,9 +40,8 @@ func main() {
 	fmt.Printf("%s %s@%s\n", *output, *name, digest)
 }
 
-// write builds an image for each platform on the command line and writes the
-// archive.
-func write(dockerfile string, args map[string]string, name, output string) (v1.Hash, error) {
+// writeImage builds an image for each platform on the command line and writes the archive.
+func writeImage(dockerfile string, args map[string]string, name, output string) (v1.Hash, error) {
 	text, err := os.ReadFile(dockerfile)
 	if err != nil {
 		return v1.Hash{}, err
@@ -53,7 +52,7 @@ func write(dockerfile string, args map[string]string, name, output string) (v1.H
 	}
 	var images []v1.Image
 	for _, argument := range flag.Args() {
-		image, err := build(stage, argument)
+		image, err := buildImage(stage, argument)
 		if err != nil {
 			return v1.Hash{}, err
 		}
@@ -76,9 +75,9 @@ func write(dockerfile string, args map[string]string, name, output string) (v1.H
 	return digest, err
 }
 
-// build builds the image of one platform: the base is empty, and all that the
-// stage copies is the binary.
-func build(stage oci.Stage, argument string) (v1.Image, error) {
+// buildImage builds the image of one platform. The base is empty, and all that the stage copies is
+// the binary.
+func buildImage(stage oci.Stage, argument string) (v1.Image, error) {
 	platform, binary, _ := strings.Cut(argument, "=")
 	parsed, err := v1.ParsePlatform(platform)
 	if err != nil {

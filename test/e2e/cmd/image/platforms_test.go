@@ -26,7 +26,7 @@ func TestPlatforms(t *testing.T) {
 		if err := os.WriteFile(binary, []byte("for "+architecture), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		image, err := build(stage, "linux/"+architecture+"="+binary)
+		image, err := buildImage(stage, "linux/"+architecture+"="+binary)
 		if err != nil {
 			t.Fatal(err)
 		}

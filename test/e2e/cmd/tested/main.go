@@ -15,13 +15,13 @@ import (
 )
 
 func main() {
-	skipped, err := test(os.Args[1:])
+	skipped, err := runTests(os.Args[1:])
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	if err := note(os.Getenv("SKIPPED"), skipped); err != nil {
+	if err := appendLines(os.Getenv("SKIPPED"), skipped); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -30,9 +30,9 @@ func main() {
 	}
 }
 
-// test runs `go test`, shows what it would show, and returns the tests that were
-// skipped, with the reason.
-func test(args []string) ([]string, error) {
+// runTests runs `go test`, shows what it would show, and returns the tests that were skipped, with
+// the reason.
+func runTests(args []string) ([]string, error) {
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -42,17 +42,17 @@ func test(args []string) ([]string, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	skipped, err := show(os.Stdout, out, slices.Contains(args, "-v"))
+	skipped, err := showEvents(os.Stdout, out, slices.Contains(args, "-v"))
 	return skipped, errors.Join(err, cmd.Wait())
 }
 
 // An event is a line of `go test -json`: see `go doc test2json`.
 type event struct{ Action, Package, Test, Output string }
 
-// show writes what the events tell: all of it if everything is wanted, and
-// otherwise what is told of packages and of tests that fail.
-func show(to io.Writer, from io.Reader, everything bool) (skipped []string, err error) {
-	said := map[string][]string{}
+// showEvents writes the output in the events: all of it if everything is wanted, and otherwise that
+// of packages and of tests that fail.
+func showEvents(to io.Writer, from io.Reader, everything bool) (skipped []string, err error) {
+	output := map[string][]string{}
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, 1<<26)
 	for lines.Scan() {
@@ -68,22 +68,22 @@ func show(to io.Writer, from io.Reader, everything bool) (skipped []string, err 
 		switch {
 		case e.Test == "":
 		case e.Output != "":
-			said[name] = append(said[name], e.Output)
+			output[name] = append(output[name], e.Output)
 		case e.Action == "skip":
-			skipped = append(skipped, name+": "+reason(said[name]))
-			delete(said, name)
+			skipped = append(skipped, name+": "+skipReason(output[name]))
+			delete(output, name)
 		case e.Action == "fail" && !everything:
-			fmt.Fprint(to, strings.Join(said[name], ""))
-			delete(said, name)
+			fmt.Fprint(to, strings.Join(output[name], ""))
+			delete(output, name)
 		case e.Action == "pass":
-			delete(said, name)
+			delete(output, name)
 		}
 	}
 	return skipped, lines.Err()
 }
 
-// reason is what a test said but for what `go test` itself says of it.
-func reason(lines []string) string {
+// skipReason returns the output of a test but for what `go test` itself prints about it.
+func skipReason(lines []string) string {
 	var own []string
 	for _, line := range lines {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "=== ") && !strings.HasPrefix(line, "--- ") {
@@ -93,8 +93,8 @@ func reason(lines []string) string {
 	return strings.Join(own, " ")
 }
 
-// note adds lines to a file.
-func note(name string, lines []string) error {
+// appendLines adds lines to a file.
+func appendLines(name string, lines []string) error {
 	if name == "" || len(lines) == 0 {
 		return nil
 	}

@@ -14,7 +14,7 @@ func TestShow(t *testing.T) {
 	events, _ := cmd.Output() // one test fails
 	for _, everything := range []bool{false, true} {
 		var out bytes.Buffer
-		skipped, err := show(&out, bytes.NewReader(events), everything)
+		skipped, err := showEvents(&out, bytes.NewReader(events), everything)
 		if err != nil {
 			t.Fatal(err)
 		}
