@@ -15,8 +15,8 @@ import (
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
 
-// A site is a kind Web of one test, whose CRD has the default for a status that
-// nobody wrote yet, its folder and a namespace.
+// A gitopsSite is a kind Web of one test, with its folder and a namespace. Its CRD has the
+// default for a status that nobody wrote yet.
 type gitopsSite struct {
 	*testing.T
 	group, namespace, root string

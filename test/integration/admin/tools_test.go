@@ -26,7 +26,7 @@ const (
 	editor = "editor" // has the ClusterRole edit in one namespace
 )
 
-// A site is one test's own kind Web, its folder and a namespace.
+// A toolSite is one test's own kind Web, its folder and a namespace.
 type toolSite struct {
 	*testing.T
 	group, namespace, root string
@@ -98,7 +98,7 @@ func (s *toolSite) apply(text string) {
 	cluster.Apply(s, s.namespace, text)
 }
 
-// An answer is what a command said.
+// A toolAnswer is what a command printed, with its exit code.
 type toolAnswer struct {
 	code           int
 	stdout, stderr string

@@ -53,7 +53,7 @@ func (s *site) resource() *unstructured.Unstructured {
 		s.namespace))[0]
 }
 
-// gadget is a child of a kind that a CRD brings.
+// gadgetFile renders a child of a kind that a CRD brings.
 const gadgetFile = `apiVersion: gadgets.example.com/v1
 kind: Gadget
 metadata:

@@ -137,7 +137,7 @@ func (s *site) annotate(key, value string) {
 	s.patch(s.owner(), fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, key, said))
 }
 
-// thing builds a site for a kind Thing with these templates: namespaced, with a
+// ordered builds a site for a kind Thing with these templates: namespaced, with a
 // free spec.
 func ordered(t *testing.T, templates map[string]string) *site {
 	t.Helper()

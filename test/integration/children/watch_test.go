@@ -87,7 +87,7 @@ func (r *record) end() []moment {
 	return r.events
 }
 
-// so far are the events until now, in order: the watches may be late.
+// soFar returns the events until now, in order. It waits for the watches, which may be late.
 func (r *record) soFar() []moment {
 	r.Helper()
 	kit.Eventually(r, "the watches are up to date", r.late)

@@ -18,7 +18,7 @@ type field struct {
 	fields   []*field // of object and items
 }
 
-// kinds of fields, those that say more more often.
+// fieldKinds are the kinds of fields. Those that show more are listed more often.
 var fieldKinds = []string{"text", "text", "text", "word", "int", "int", "float", "bool", "bool", "list", "numbers", "map", "map", "object",
 	"items", "free"}
 

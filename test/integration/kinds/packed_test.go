@@ -158,7 +158,7 @@ func (in *installed) requests(t *testing.T, mark int64) []kit.Request {
 	return slices.DeleteFunc(cluster.AllRequests(t, mark), func(r kit.Request) bool { return !strings.HasSuffix(r.User, ":"+in.account) })
 }
 
-// A kind is a root with one kind Web.
+// A packedKind is a root with one kind Web.
 type packedKind struct{ group, root string }
 
 func newKind(t *testing.T, group string, files map[string]string) packedKind {

@@ -193,7 +193,7 @@ func (s *site) gone(kind, name string) {
 	kit.Eventually(s, kind+" "+name+" is gone", func() error { return cluster.Gone(versions[kind], kind, s.ns, name) })
 }
 
-// again waits until an object is another one of the same name.
+// anew waits until an object is another one of the same name, and returns it.
 func (s *site) anew(old *unstructured.Unstructured) *unstructured.Unstructured {
 	s.Helper()
 	var now *unstructured.Unstructured

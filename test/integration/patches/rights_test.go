@@ -58,7 +58,7 @@ func buildLimited(t *testing.T, rules string, files map[string]string) *site {
 	return s
 }
 
-// Rights to one kind.
+// rights returns a rule with rights to one kind.
 func rights(resource, verbs string) string {
 	return fmt.Sprintf("- {apiGroups: [GROUP], resources: [%s], verbs: [%s]}\n", resource, verbs)
 }

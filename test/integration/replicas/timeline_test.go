@@ -40,7 +40,7 @@ type written struct {
 	Done     time.Time `json:"stageTimestamp"`
 }
 
-// log reads what was written since a moment.
+// written returns what was written since a moment, by the audit log.
 func (f *fleet) written(since time.Time) (all []written) {
 	f.Helper()
 	file, err := os.Open(filepath.Join(f.cluster.Dir, "audit.log"))

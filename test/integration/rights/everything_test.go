@@ -254,7 +254,7 @@ func (s *site) has(name string, children int) {
 	})
 }
 
-// again waits until a child is another object than before.
+// anew waits until a child is another object than before.
 func (s *site) anew(apiVersion, kind, name string, before []*unstructured.Unstructured) {
 	s.Helper()
 	i := slices.IndexFunc(before, func(o *unstructured.Unstructured) bool { return o.GetKind() == kind })
