@@ -27,9 +27,9 @@ func main() {
 	at := flag.Int64("time", 0, "time of everything in the package, in seconds since 1970")
 	output := flag.String("package", "", "directory to write the chart as .tgz and install.yaml into")
 	flag.Parse()
-	do := write
+	do := writeFiles
 	if *output != "" {
-		do = func() error { return pack(*version, time.Unix(*at, 0).UTC(), *output) }
+		do = func() error { return packChart(*version, time.Unix(*at, 0).UTC(), *output) }
 	}
 	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -37,9 +37,9 @@ func main() {
 	}
 }
 
-// write makes all files again.
-func write() error {
-	files, err := made()
+// writeFiles makes all files again.
+func writeFiles() error {
+	files, err := makeFiles()
 	if err != nil {
 		return err
 	}
@@ -54,9 +54,9 @@ func write() error {
 	return nil
 }
 
-// made are the files that are made of the chart, by name.
-func made() (map[string][]byte, error) {
-	manifest, err := install(release{name: "jacquard", namespace: "jacquard"})
+// makeFiles returns the files that are made of the chart, by name.
+func makeFiles() (map[string][]byte, error) {
+	manifest, err := installManifest(release{name: "jacquard", namespace: "jacquard"})
 	if err != nil {
 		return nil, err
 	}
@@ -75,8 +75,8 @@ func made() (map[string][]byte, error) {
 	return map[string][]byte{filepath.Join("..", "dist", "install.yaml"): manifest, file: readme}, nil
 }
 
-// install is the chart as a plain manifest, with its namespace.
-func install(r release) ([]byte, error) {
+// installManifest returns the chart as a plain manifest, with its namespace.
+func installManifest(r release) ([]byte, error) {
 	objects, err := render(r)
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func install(r release) ([]byte, error) {
 	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int { return holdsFolder(a) - holdsFolder(b) })
 	manifest := []byte(about)
 	for _, o := range objects {
-		text, err := plain(o)
+		text, err := formatPlain(o)
 		if err != nil {
 			return nil, err
 		}

@@ -22,7 +22,7 @@ func TestNotes(t *testing.T) {
 		"rbac: {create: false}":                       {"rbac --check --service-account elsewhere/other-jacquard"},
 		"{rbac: {namespaced: true}, namespaces: [a]}": {"Its rights hold in: a."},
 	} {
-		out, err := texts(release{name: "other", namespace: "elsewhere", values: values(t, text)})
+		out, err := renderTexts(release{name: "other", namespace: "elsewhere", values: values(t, text)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,23 +12,23 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 )
 
-// pack writes the chart for a version of the operator as Helm packages it, and
-// install.yaml, into a directory. The same version and time give the same bytes.
-func pack(version string, at time.Time, output string) error {
+// packChart writes the chart for a version of the operator as Helm packages it, and install.yaml,
+// into a directory. The same version and time give the same bytes.
+func packChart(version string, at time.Time, output string) error {
 	number, ok := strings.CutPrefix(version, "v")
 	if !ok {
 		return fmt.Errorf("packaging the chart: the version is %q; vMAJOR.MINOR.PATCH was expected", version)
 	}
 	r := release{name: "jacquard", namespace: "jacquard", version: number, app: version}
-	manifest, err := install(r)
+	manifest, err := installManifest(r)
 	if err != nil {
 		return err
 	}
-	c, err := load(r)
+	c, err := loadChart(r)
 	if err != nil {
 		return err
 	}
-	date(c, at)
+	setTimes(c, at)
 	if _, err := chartutil.Save(c, output); err != nil {
 		return fmt.Errorf("packaging the chart: %w", err)
 	}
@@ -39,9 +39,9 @@ func pack(version string, at time.Time, output string) error {
 	return nil
 }
 
-// date gives all that is packaged of a chart one time. Helm would take that of
-// the files, which is the time of the checkout.
-func date(c *chart.Chart, at time.Time) {
+// setTimes gives all that is packaged of a chart one time. Helm would take the times of the files,
+// which are those of the checkout.
+func setTimes(c *chart.Chart, at time.Time) {
 	c.ModTime, c.SchemaModTime = at, at
 	for _, file := range slices.Concat(c.Raw, c.Templates, c.Files) {
 		file.ModTime = at

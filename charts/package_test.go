@@ -22,7 +22,7 @@ func TestPackage(t *testing.T) {
 		if err := os.Chtimes(filepath.Join(dir, "values.yaml"), now, now); err != nil {
 			t.Fatal(err)
 		}
-		if err := pack("v7.8.9", time.Unix(1_700_000_000, 0).UTC(), output); err != nil {
+		if err := packChart("v7.8.9", time.Unix(1_700_000_000, 0).UTC(), output); err != nil {
 			t.Fatal(err)
 		}
 		made[i] = map[string]string{}
@@ -45,14 +45,14 @@ func TestPackage(t *testing.T) {
 		!strings.Contains(c.Metadata.Annotations["artifacthub.io/images"], "ghcr.io/jacquard-operator/jacquard:v7.8.9\n") {
 		t.Errorf("the chart says %+v", c.Metadata)
 	}
-	own, err := load(release{})
+	own, err := loadChart(release{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(c.Templates) != len(own.Templates) || len(c.Files) != len(own.Files) || len(c.Templates) == 0 {
 		t.Errorf("the package has %d templates and %d files, the chart %d and %d", len(c.Templates), len(c.Files), len(own.Templates), len(own.Files))
 	}
-	if err := pack("7.8.9", time.Time{}, t.TempDir()); err == nil || !strings.Contains(err.Error(), "vMAJOR.MINOR.PATCH") {
+	if err := packChart("7.8.9", time.Time{}, t.TempDir()); err == nil || !strings.Contains(err.Error(), "vMAJOR.MINOR.PATCH") {
 		t.Errorf("a version without v: %v", err)
 	}
 }

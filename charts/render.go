@@ -34,8 +34,8 @@ type release struct {
 // notes is the name of the text that Helm prints after an install.
 const notes = "NOTES.txt"
 
-// load reads the chart, in the versions of a release.
-func load(r release) (*chart.Chart, error) {
+// loadChart reads the chart, in the versions of a release.
+func loadChart(r release) (*chart.Chart, error) {
 	c, err := loader.LoadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("loading chart: %w", err)
@@ -53,9 +53,9 @@ func load(r release) (*chart.Chart, error) {
 	return c, nil
 }
 
-// texts renders each template of the chart, by its name.
-func texts(r release) (map[string]string, error) {
-	c, err := load(r)
+// renderTexts renders each template of the chart, by its name.
+func renderTexts(r release) (map[string]string, error) {
+	c, err := loadChart(r)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func texts(r release) (map[string]string, error) {
 // render makes the objects of the chart, in the order in which Helm installs
 // them.
 func render(r release) ([]*unstructured.Unstructured, error) {
-	out, err := texts(r)
+	out, err := renderTexts(r)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func render(r release) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// plain writes an object without what is for Helm.
-func plain(o *unstructured.Unstructured) ([]byte, error) {
+// formatPlain formats an object without what is for Helm.
+func formatPlain(o *unstructured.Unstructured) ([]byte, error) {
 	o = o.DeepCopy()
 	o.SetLabels(withoutHelm(o.GetLabels()))
 	o.SetAnnotations(withoutHelm(o.GetAnnotations()))

@@ -26,15 +26,15 @@ func withTable(readme, values []byte) ([]byte, error) {
 	if err := yaml.Unmarshal(values, &doc); err != nil {
 		return nil, fmt.Errorf("reading values.yaml: %w", err)
 	}
-	lines, err := rows("", doc.Content[0])
+	lines, err := tableRows("", doc.Content[0])
 	if err != nil {
 		return nil, err
 	}
 	return []byte(before + heading + "\n| value | default | |\n|---|---|---|\n" + strings.Join(lines, "")), nil
 }
 
-// rows are lines of the table: of the values in a map, whose path is prefix.
-func rows(prefix string, values *yaml.Node) ([]string, error) {
+// tableRows returns lines of the table for the values in a map. prefix is the path of the map.
+func tableRows(prefix string, values *yaml.Node) ([]string, error) {
 	var all []string
 	for i := 0; i+1 < len(values.Content); i += 2 {
 		key, value := values.Content[i], values.Content[i+1]
@@ -44,14 +44,14 @@ func rows(prefix string, values *yaml.Node) ([]string, error) {
 			if value.Kind != yaml.MappingNode || len(value.Content) == 0 {
 				return nil, fmt.Errorf("values.yaml:%d: %s: say what it is by a comment `%s…`", key.Line, name, mark)
 			}
-			below, err := rows(name+".", value)
+			below, err := tableRows(name+".", value)
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, below...)
 			continue
 		}
-		given, err := inline(value)
+		given, err := formatInline(value)
 		if err != nil {
 			return nil, fmt.Errorf("values.yaml:%d: %s: %w", key.Line, name, err)
 		}
@@ -61,8 +61,8 @@ func rows(prefix string, values *yaml.Node) ([]string, error) {
 	return all, nil
 }
 
-// inline is a default on one line.
-func inline(node *yaml.Node) ([]byte, error) {
+// formatInline formats a default on one line.
+func formatInline(node *yaml.Node) ([]byte, error) {
 	var value any
 	if err := node.Decode(&value); err != nil {
 		return nil, err

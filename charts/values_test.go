@@ -14,7 +14,7 @@ import (
 // TestMadeIsFresh: what is made of the chart is as the chart is now.
 func TestMadeIsFresh(t *testing.T) {
 	t.Parallel()
-	files, err := made()
+	files, err := makeFiles()
 	if err != nil {
 		t.Fatal(err)
 	}
