@@ -22,8 +22,8 @@ type hierarchy struct {
 	v2   bool
 }
 
-// hierarchies lists what is mounted under /sys/fs/cgroup.
-func hierarchies() ([]hierarchy, error) {
+// listHierarchies lists what is mounted under /sys/fs/cgroup.
+func listHierarchies() ([]hierarchy, error) {
 	mounts, err := os.Open("/proc/self/mounts")
 	if err != nil {
 		return nil, fmt.Errorf("listing mounts: %w", err)
@@ -43,8 +43,8 @@ func hierarchies() ([]hierarchy, error) {
 	return found, nil
 }
 
-// controllers reads a list of cgroup v2's controllers.
-func controllers(path string) []string {
+// readControllers reads a list of cgroup v2's controllers.
+func readControllers(path string) []string {
 	data, _ := os.ReadFile(path) // v1 has none
 	return strings.Fields(string(data))
 }
@@ -52,7 +52,7 @@ func controllers(path string) []string {
 // makeGroups makes the cgroup `name` with one below for each node and one for
 // the runtimes, in every hierarchy.
 func makeGroups(name string, nodes int) error {
-	trees, err := hierarchies()
+	trees, err := listHierarchies()
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func makeGroups(name string, nodes int) error {
 			return fmt.Errorf("making a cgroup: %w", err)
 		}
 		for _, parent := range []string{tree.root, group} {
-			if err := tree.enable(parent); err != nil {
+			if err := tree.enableControllers(parent); err != nil {
 				return err
 			}
 		}
@@ -79,11 +79,11 @@ func makeGroups(name string, nodes int) error {
 	return nil
 }
 
-// enable hands a cgroup's controllers on to those below it.
-func (h hierarchy) enable(group string) error {
+// enableControllers hands a cgroup's controllers on to those below it.
+func (h hierarchy) enableControllers(group string) error {
 	control := filepath.Join(group, "cgroup.subtree_control")
-	enabled := controllers(control)
-	for _, controller := range controllers(filepath.Join(group, "cgroup.controllers")) {
+	enabled := readControllers(control)
+	for _, controller := range readControllers(filepath.Join(group, "cgroup.controllers")) {
 		if slices.Contains(enabled, controller) {
 			continue
 		}
@@ -98,9 +98,9 @@ func (h hierarchy) enable(group string) error {
 	return nil
 }
 
-// adopt moves a process into the runtimes' cgroup, with all that it starts.
-func adopt(name string, pid int) error {
-	trees, err := hierarchies()
+// adoptProcess moves a process into the runtimes' cgroup, with all that it starts.
+func adoptProcess(name string, pid int) error {
+	trees, err := listHierarchies()
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ const killLimit = 20 * time.Second
 // removeGroups kills all processes of the cgroup and those below it, and
 // removes them.
 func removeGroups(name string) error {
-	trees, err := hierarchies()
+	trees, err := listHierarchies()
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func removeGroup(group string) error {
 			left = errors.Join(left, removeGroup(filepath.Join(group, entry.Name())))
 		}
 	}
-	for _, pid := range controllers(filepath.Join(group, "cgroup.procs")) {
+	for _, pid := range readControllers(filepath.Join(group, "cgroup.procs")) {
 		if number, err := strconv.Atoi(pid); err == nil && number > 0 {
 			_ = unix.Kill(number, unix.SIGKILL) // it may have ended
 		}

@@ -83,7 +83,7 @@ func checkPrivileges() error {
 			return fmt.Errorf("a real node needs %s; is this a container? Then it must be a privileged one", name)
 		}
 	}
-	trees, err := hierarchies()
+	trees, err := listHierarchies()
 	if err != nil {
 		return fmt.Errorf("a real node needs cgroups: %w", err)
 	}

@@ -29,7 +29,7 @@ func checkFree() error {
 	}
 	for _, wanted := range []string{Nodes, Pods, Services} {
 		for _, route := range routes {
-			if overlap(route.Dst, wanted) {
+			if leadsInto(route.Dst, wanted) {
 				return fmt.Errorf("this machine has a route to %s, and a cluster's network is %s", route.Dst, wanted)
 			}
 		}
@@ -58,9 +58,9 @@ func listRoutes() ([]netlink.Route, error) {
 	}
 }
 
-// overlap tells whether a route leads into a network. The default route does
-// not count: any other is more exact.
-func overlap(route *net.IPNet, network string) bool {
+// leadsInto reports whether a route leads into a network. The default route does not count, since
+// any other is more exact.
+func leadsInto(route *net.IPNet, network string) bool {
 	_, wanted, err := net.ParseCIDR(network)
 	if err != nil || route == nil {
 		return false
@@ -134,7 +134,7 @@ func removeLinks() error {
 		return err
 	}
 	for _, route := range routes {
-		if !overlap(route.Dst, Pods) {
+		if !leadsInto(route.Dst, Pods) {
 			continue
 		}
 		if link, err := netlink.LinkByIndex(route.LinkIndex); err == nil && link.Type() == "veth" {

@@ -20,11 +20,11 @@ func TestOverlap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := overlap(network, Pods); got != want {
+		if got := leadsInto(network, Pods); got != want {
 			t.Errorf("a route to %s: got %t, want %t", route, got, want)
 		}
 	}
-	if overlap(nil, Pods) {
+	if leadsInto(nil, Pods) {
 		t.Error("a route without destination is the default one")
 	}
 }

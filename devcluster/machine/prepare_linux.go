@@ -47,7 +47,7 @@ func Prepare(dir string, nodes int) (*Machine, error) {
 	if err := checkFree(); err != nil {
 		return nil, err
 	}
-	if err := remember(dir); err != nil {
+	if err := writeRecord(dir); err != nil {
 		return nil, err
 	}
 	if err := addBridge(dir, nodes); err != nil {
@@ -73,7 +73,7 @@ func Prepare(dir string, nodes int) (*Machine, error) {
 
 // Adopt makes a process and all that it will start part of the cluster, so
 // that Restore ends them.
-func (m *Machine) Adopt(pid int) error { return adopt(Group(m.dir), pid) }
+func (m *Machine) Adopt(pid int) error { return adoptProcess(Group(m.dir), pid) }
 
 // Group is the name of the cgroup of the cluster in dir. No other cluster's
 // processes are in it, wherever they run.
@@ -84,9 +84,9 @@ func Group(dir string) string {
 
 func recordFile(dir string) string { return filepath.Join(dir, "machine.json") }
 
-// remember writes the record.
-func remember(dir string) error {
-	was := record{Boot: boot(), Settings: map[string]string{}, Controllers: map[string]string{}}
+// writeRecord records how the machine is before the cluster changes it.
+func writeRecord(dir string) error {
+	was := record{Boot: readBootID(), Settings: map[string]string{}, Controllers: map[string]string{}}
 	for _, setting := range settings {
 		if value, err := os.ReadFile("/proc/sys/" + setting); err == nil { // not every kernel has all
 			was.Settings[setting] = strings.TrimSpace(string(value))
@@ -97,13 +97,13 @@ func remember(dir string) error {
 			was.Folders = append(was.Folders, folder)
 		}
 	}
-	trees, err := hierarchies()
+	trees, err := listHierarchies()
 	if err != nil {
 		return err
 	}
 	for _, tree := range trees {
 		if tree.v2 {
-			was.Controllers[tree.root] = strings.Join(controllers(filepath.Join(tree.root, "cgroup.subtree_control")), " ")
+			was.Controllers[tree.root] = strings.Join(readControllers(filepath.Join(tree.root, "cgroup.subtree_control")), " ")
 		}
 	}
 	data, err := json.MarshalIndent(was, "", "  ")
@@ -116,8 +116,8 @@ func remember(dir string) error {
 	return nil
 }
 
-// boot tells one life of the machine from another.
-func boot() string {
+// readBootID returns the ID of the machine's present life, which its next boot changes.
+func readBootID() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // without one, all are the same
 	return strings.TrimSpace(string(id))
 }

@@ -22,7 +22,7 @@ func Changed(dir string) bool {
 // back as it was before it. It does all it can and tells what it could not.
 // The caller has the Lock.
 func Restore(dir string) error {
-	was, err := recall(dir)
+	was, err := readRecord(dir)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func Restore(dir string) error {
 		left = errors.Join(left, removeTables())
 	}
 	for setting, value := range was.Settings {
-		left = errors.Join(left, set(setting, value))
+		left = errors.Join(left, writeSetting(setting, value))
 	}
 	for _, folder := range was.Folders {
 		// What somebody else has put there is not ours to remove.
@@ -42,7 +42,7 @@ func Restore(dir string) error {
 		}
 	}
 	for root, enabled := range was.Controllers {
-		disable(root, strings.Fields(enabled))
+		disableControllers(root, strings.Fields(enabled))
 	}
 	if left != nil {
 		return left
@@ -60,10 +60,10 @@ func Restore(dir string) error {
 	return nil
 }
 
-// recall reads the record. Of an earlier life of the machine, nothing is left
-// to put back but folders; where there is none, because somebody removed the
-// cluster's folder, links and cgroups alone.
-func recall(dir string) (record, error) {
+// readRecord reads the record. A record of an earlier life of the machine names only folders to put
+// back, since a boot undoes the rest. Without a record, because somebody removed the cluster's
+// folder, only links and cgroups are put back.
+func readRecord(dir string) (record, error) {
 	var was record
 	data, err := os.ReadFile(recordFile(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,14 +75,14 @@ func recall(dir string) (record, error) {
 	if err := json.Unmarshal(data, &was); err != nil {
 		return was, fmt.Errorf("reading how the machine was, %s: %w", recordFile(dir), err)
 	}
-	if was.Boot != boot() {
+	if was.Boot != readBootID() {
 		was.Settings, was.Controllers = nil, nil
 	}
 	return was, nil
 }
 
-// set writes one of the kernel's settings unless it is so already.
-func set(setting, value string) error {
+// writeSetting writes one of the kernel's settings unless it already has that value.
+func writeSetting(setting, value string) error {
 	path := filepath.Join("/proc/sys", setting)
 	if now, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(now)) == value {
 		return nil
@@ -93,11 +93,11 @@ func set(setting, value string) error {
 	return nil
 }
 
-// disable takes back controllers that were not handed on before. Others may
-// use them by now, and then they stay.
-func disable(root string, before []string) {
+// disableControllers takes back controllers that were not handed on before. Others may use them by
+// now, and then they stay.
+func disableControllers(root string, before []string) {
 	control := filepath.Join(root, "cgroup.subtree_control")
-	for _, controller := range controllers(control) {
+	for _, controller := range readControllers(control) {
 		if !slices.Contains(before, controller) {
 			_ = os.WriteFile(control, []byte("-"+controller), 0)
 		}

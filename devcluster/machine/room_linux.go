@@ -23,7 +23,7 @@ func openRoom(dir string) (*Room, error) {
 	room, failed := &Room{work: make(chan func())}, make(chan error)
 	go func() {
 		runtime.LockOSThread() // never unlocked: no other goroutine may see this thread's mounts
-		err := furnish(dir)
+		err := enterMounts(dir)
 		failed <- err
 		if err != nil {
 			return
@@ -35,8 +35,8 @@ func openRoom(dir string) (*Room, error) {
 	return room, <-failed
 }
 
-// furnish gives the calling thread its mount namespace.
-func furnish(dir string) error {
+// enterMounts gives the calling thread its mount namespace, in which the folders lie in dir.
+func enterMounts(dir string) error {
 	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("making a mount namespace: %w", err)
 	}
