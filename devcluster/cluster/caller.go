@@ -39,7 +39,7 @@ func (s *state) makeCaller() error {
 	for name, block := range map[string]*pem.Block{
 		"caller.crt": {Type: "CERTIFICATE", Bytes: cert}, "caller.key": {Type: "PRIVATE KEY", Bytes: secret},
 	} {
-		if err := os.WriteFile(s.path("certs", name), pem.EncodeToMemory(block), 0o600); err != nil {
+		if err := os.WriteFile(s.pathTo("certs", name), pem.EncodeToMemory(block), 0o600); err != nil {
 			return fmt.Errorf("writing keys: %w", err)
 		}
 	}

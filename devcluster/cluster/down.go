@@ -40,7 +40,7 @@ func Down(args []string) error {
 	if err := endRunning(path); err != nil {
 		return err
 	}
-	return restore(path)
+	return undoChanges(path)
 }
 
 // endRunning ends the cluster of a folder, if it runs.
@@ -61,7 +61,7 @@ func endRunning(dir string) error {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), readyLimit)
 	defer stop()
-	return poll(ctx, "the end of the cluster in "+dir, func() error {
+	return awaitSuccess(ctx, "the end of the cluster in "+dir, func() error {
 		lock, err := lockFolder(dir)
 		if err == nil {
 			lock.Close()
@@ -70,8 +70,8 @@ func endRunning(dir string) error {
 	})
 }
 
-// restore puts back what the dead cluster of a folder changed.
-func restore(dir string) error {
+// undoChanges undoes what the dead cluster of a folder changed of this machine.
+func undoChanges(dir string) error {
 	if !machine.Changed(dir) {
 		return nil
 	}
@@ -89,7 +89,7 @@ func restore(dir string) error {
 
 // writePid writes down which process has the folder's lock.
 func (s *state) writePid() error {
-	if err := os.WriteFile(s.path("pid"), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+	if err := os.WriteFile(s.pathTo("pid"), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
 		return fmt.Errorf("writing the process's id: %w", err)
 	}
 	return nil

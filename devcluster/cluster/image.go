@@ -16,7 +16,7 @@ const pauseImage = "localhost/devcluster-pause:1"
 // writePause writes an archive of the image to a file, from the program
 // `pause` beside this one.
 func writePause(to string) error {
-	path, err := beside("pause")
+	path, err := findProgram("pause")
 	if err != nil {
 		return err
 	}

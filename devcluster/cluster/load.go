@@ -52,7 +52,7 @@ func importImage(ctx context.Context, socket, archive string) error {
 	if _, err := os.Stat(archive); err != nil {
 		return fmt.Errorf("importing an image: %w", err)
 	}
-	out, err := ctr(ctx, socket, "images", "import", archive)
+	out, err := runCtr(ctx, socket, "images", "import", archive)
 	if err != nil {
 		return fmt.Errorf("importing %s into %s: %w", archive, filepath.Base(filepath.Dir(socket)), err)
 	}
@@ -60,8 +60,8 @@ func importImage(ctx context.Context, socket, archive string) error {
 	return nil
 }
 
-// ctr runs containerd's own client.
-func ctr(ctx context.Context, socket string, args ...string) ([]byte, error) {
+// runCtr runs containerd's own client, and returns its output.
+func runCtr(ctx context.Context, socket string, args ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "ctr", append([]string{"--address", socket, "--namespace", "k8s.io"}, args...)...)
 	out, err := command.CombinedOutput()
 	if err != nil {

@@ -40,14 +40,14 @@ type nodeData struct {
 
 func (c *cluster) nodeData(i int) nodeData {
 	snapshotter := "native"
-	if c.machine.OverlayWorks(c.path("log")) {
+	if c.machine.OverlayWorks(c.pathTo("log")) {
 		snapshotter = "overlayfs"
 	}
 	return nodeData{
-		Dir: c.path(nodeName(i)), Name: nodeName(i),
+		Dir: c.pathTo(nodeName(i)), Name: nodeName(i),
 		Address: machine.NodeAddress(i), Pods: machine.PodNetwork(i), Group: machine.Group(c.state.dir),
-		Caller: c.path("certs", "caller.crt"), Pause: pauseImage, CNI: c.tools.CNI,
-		Snapshotter: snapshotter, Registries: c.path("config", "registries"), Mirror: c.mirror,
+		Caller: c.pathTo("certs", "caller.crt"), Pause: pauseImage, CNI: c.tools.CNI,
+		Snapshotter: snapshotter, Registries: c.pathTo("config", "registries"), Mirror: c.mirror,
 	}
 }
 
@@ -68,13 +68,13 @@ func (c *cluster) writeNodes() error {
 			}
 		}
 	}
-	if err := os.RemoveAll(c.path("config", "registries")); err != nil {
+	if err := os.RemoveAll(c.pathTo("config", "registries")); err != nil {
 		return fmt.Errorf("clearing what is said of registries: %w", err)
 	}
 	if c.mirror == "" {
 		return nil
 	}
-	return writeFrom("hosts.toml", c.path("config", "registries", "_default", "hosts.toml"), nodeData{Mirror: c.mirror})
+	return writeFrom("hosts.toml", c.pathTo("config", "registries", "_default", "hosts.toml"), nodeData{Mirror: c.mirror})
 }
 
 // writeFrom writes the file that a template of data/ makes.
@@ -95,7 +95,7 @@ func writeFrom(name, to string, data nodeData) error {
 // containerdPart returns how to run a node's containerd.
 func (c *cluster) containerdPart(i int) part {
 	return part{name: fmt.Sprintf("containerd-%d", i), program: c.tools.Containerd, ofNode: true,
-		args: []string{"--config", c.path(nodeName(i), "containerd.toml")},
+		args: []string{"--config", c.pathTo(nodeName(i), "containerd.toml")},
 		// The shim beside it is of its version.
 		env: []string{"PATH=" + filepath.Dir(c.tools.Containerd) + ":" + os.Getenv("PATH")}}
 }
@@ -103,10 +103,10 @@ func (c *cluster) containerdPart(i int) part {
 // kubeletPart returns how to run a node's kubelet.
 func (c *cluster) kubeletPart(i int) part {
 	return part{name: fmt.Sprintf("kubelet-%d", i), command: "kubelet", beside: "kube-node", ofNode: true, args: []string{
-		"--config=" + c.path(nodeName(i), "kubelet.yaml"),
-		"--kubeconfig=" + c.path("config", nodeName(i)),
-		"--root-dir=" + c.path(nodeName(i), "kubelet"),
-		"--cert-dir=" + c.path(nodeName(i), "kubelet", "pki"),
+		"--config=" + c.pathTo(nodeName(i), "kubelet.yaml"),
+		"--kubeconfig=" + c.pathTo("config", nodeName(i)),
+		"--root-dir=" + c.pathTo(nodeName(i), "kubelet"),
+		"--cert-dir=" + c.pathTo(nodeName(i), "kubelet", "pki"),
 		"--hostname-override=" + nodeName(i),
 		"--node-ip=" + machine.NodeAddress(i),
 	}}
@@ -117,7 +117,7 @@ func (c *cluster) kubeletPart(i int) part {
 func (c *cluster) proxyArgs() []string {
 	address := machine.NodeAddress(0)
 	return []string{
-		"--kubeconfig=" + c.path("config", "kube-proxy"),
+		"--kubeconfig=" + c.pathTo("config", "kube-proxy"),
 		// A Pod that reaches itself through a Service must not see its own
 		// address; of itself, kube-proxy looks after the first node's Pods alone.
 		fmt.Sprintf("--masquerade-all=%t", c.nodes > 1),

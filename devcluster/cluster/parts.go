@@ -36,7 +36,7 @@ func (s *state) writeData() error {
 		imageStages, volumeStages,
 	}, "\n---\n")
 	for name, text := range map[string]string{"stages.yaml": stages, "audit-policy.yaml": auditPolicy} {
-		if err := os.WriteFile(s.path("config", name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(s.pathTo("config", name), []byte(text), 0o600); err != nil {
 			return fmt.Errorf("writing %s: %w", name, err)
 		}
 	}
@@ -53,7 +53,7 @@ func (c *cluster) partsOf(name string) (all []part) {
 	case "kube-proxy":
 		return []part{{name: name, command: name, beside: "kube-node", args: c.proxyArgs()}}
 	default:
-		return []part{c.part(name)}
+		return []part{c.makePart(name)}
 	}
 	for i := range c.nodes {
 		all = append(all, of(i))
@@ -61,8 +61,8 @@ func (c *cluster) partsOf(name string) (all []part) {
 	return all
 }
 
-// part returns how to run the part of that name.
-func (s *state) part(name string) part {
+// makePart returns the part of that name, with the command and the arguments that run it.
+func (s *state) makePart(name string) part {
 	switch name {
 	case "etcd":
 		return part{name: name, command: "etcd", args: s.etcdArgs()}
@@ -72,16 +72,16 @@ func (s *state) part(name string) part {
 		return part{name: name, command: "kube-controller-manager", args: s.controllerArgs()}
 	case "scheduler":
 		return part{name: name, command: "kube-scheduler", args: []string{
-			"--kubeconfig=" + s.path("config", name), "--leader-elect=false", "--secure-port=0",
+			"--kubeconfig=" + s.pathTo("config", name), "--leader-elect=false", "--secure-port=0",
 			"--kube-api-qps=1000", "--kube-api-burst=2000",
 		}}
 	case "kwok":
 		return part{name: name, command: "kwok", args: []string{
-			"--kubeconfig=" + s.path("config", name), "--config=" + s.path("config", "stages.yaml"),
+			"--kubeconfig=" + s.pathTo("config", name), "--config=" + s.pathTo("config", "stages.yaml"),
 			"--manage-all-nodes", "--node-lease-duration-seconds=40", "--node-ip=127.0.0.1",
-		}, env: []string{"KWOK_WORKDIR=" + s.path("kwok")}} // not the user's own settings in ~/.kwok
+		}, env: []string{"KWOK_WORKDIR=" + s.pathTo("kwok")}} // not the user's own settings in ~/.kwok
 	case "router":
-		return part{name: name, command: "router", args: []string{"--kubeconfig=" + s.path("config", name)}}
+		return part{name: name, command: "router", args: []string{"--kubeconfig=" + s.pathTo("config", name)}}
 	}
 	panic("no part " + name) // options admit partNames only
 }
@@ -90,7 +90,7 @@ func (s *state) etcdArgs() []string {
 	client, peer := s.etcdURL(), fmt.Sprintf("http://127.0.0.1:%d", s.Ports["etcd-peer"])
 	return []string{
 		"--name=devcluster",
-		"--data-dir=" + s.path("etcd"),
+		"--data-dir=" + s.pathTo("etcd"),
 		"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
 		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer,
 		"--initial-cluster=devcluster=" + peer,
@@ -105,18 +105,18 @@ func (s *state) etcdURL() string { return fmt.Sprintf("http://127.0.0.1:%d", s.P
 func (s *state) apiserverArgs() []string {
 	args := append([]string{
 		"--etcd-servers=" + s.etcdURL(),
-		"--bind-address=" + s.address(), "--advertise-address=" + s.address(),
+		"--bind-address=" + s.serverAddress(), "--advertise-address=" + s.serverAddress(),
 		fmt.Sprintf("--secure-port=%d", s.Ports["apiserver"]),
-		"--tls-cert-file=" + s.path("certs", "apiserver.crt"),
-		"--tls-private-key-file=" + s.path("certs", "apiserver.key"),
-		"--token-auth-file=" + s.path("config", "tokens.csv"),
+		"--tls-cert-file=" + s.pathTo("certs", "apiserver.crt"),
+		"--tls-private-key-file=" + s.pathTo("certs", "apiserver.key"),
+		"--token-auth-file=" + s.pathTo("config", "tokens.csv"),
 		"--allow-privileged",
 		"--service-account-issuer=https://kubernetes.default.svc",
-		"--service-account-key-file=" + s.path("certs", "sa.key"),
-		"--service-account-signing-key-file=" + s.path("certs", "sa.key"),
+		"--service-account-key-file=" + s.pathTo("certs", "sa.key"),
+		"--service-account-signing-key-file=" + s.pathTo("certs", "sa.key"),
 		"--service-cluster-ip-range=" + machine.Services,
-		"--audit-policy-file=" + s.path("config", "audit-policy.yaml"),
-		"--audit-log-path=" + s.path("audit.log"),
+		"--audit-policy-file=" + s.pathTo("config", "audit-policy.yaml"),
+		"--audit-log-path=" + s.pathTo("audit.log"),
 		"--audit-log-maxsize=1000", // MB, then it is renamed
 	}, s.nodeArgs()...)
 	if s.gates != "" {
@@ -143,16 +143,16 @@ func (s *state) nodeArgs() []string {
 		"--authorization-mode=Node,RBAC",
 		"--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement",
 		"--kubelet-preferred-address-types=InternalIP",
-		"--kubelet-client-certificate=" + s.path("certs", "caller.crt"),
-		"--kubelet-client-key=" + s.path("certs", "caller.key"),
+		"--kubelet-client-certificate=" + s.pathTo("certs", "caller.crt"),
+		"--kubelet-client-key=" + s.pathTo("certs", "caller.key"),
 	}
 }
 
 func (s *state) controllerArgs() []string {
 	return []string{
-		"--kubeconfig=" + s.path("config", "controller-manager"),
-		"--root-ca-file=" + s.path("certs", "apiserver.crt"),
-		"--service-account-private-key-file=" + s.path("certs", "sa.key"),
+		"--kubeconfig=" + s.pathTo("config", "controller-manager"),
+		"--root-ca-file=" + s.pathTo("certs", "apiserver.crt"),
+		"--service-account-private-key-file=" + s.pathTo("certs", "sa.key"),
 		"--use-service-account-credentials",
 		"--leader-elect=false",
 		"--secure-port=0",

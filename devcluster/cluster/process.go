@@ -60,7 +60,7 @@ func (p part) start(dir string, ended context.CancelCauseFunc) (*process, error)
 		return nil, fmt.Errorf("opening the log of %s: %w", p.name, err)
 	}
 	defer log.Close() // the child keeps its own
-	cmd, err := p.prepare()
+	cmd, err := p.prepareCommand()
 	if err != nil {
 		return nil, err
 	}
@@ -74,14 +74,14 @@ func (p part) start(dir string, ended context.CancelCauseFunc) (*process, error)
 	running := &process{part: p, cmd: cmd, log: path, done: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // cmd.ProcessState says it all
-		ended(&partExit{name: p.name, state: cmd.ProcessState.String(), log: path, end: tail(path, 20)})
+		ended(&partExit{name: p.name, state: cmd.ProcessState.String(), log: path, end: readTail(path, 20)})
 		close(running.done)
 	}()
 	return running, nil
 }
 
-// prepare returns the command that runs the part.
-func (p part) prepare() (*exec.Cmd, error) {
+// prepareCommand returns the command that runs the part.
+func (p part) prepareCommand() (*exec.Cmd, error) {
 	if p.program != "" {
 		return exec.Command(p.program, p.args...), nil
 	}
@@ -90,7 +90,7 @@ func (p part) prepare() (*exec.Cmd, error) {
 		program, err = os.Executable()
 	} else {
 		name = p.beside
-		program, err = beside(name)
+		program, err = findProgram(name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", p.name, err)
@@ -100,9 +100,8 @@ func (p part) prepare() (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// beside returns the path of a program that devcluster/build makes in the
-// folder of this one.
-func beside(name string) (string, error) {
+// findProgram returns the path of a program that devcluster/build makes in the folder of this one.
+func findProgram(name string) (string, error) {
 	self, err := os.Executable()
 	if err == nil {
 		self, err = filepath.EvalSymlinks(self)
@@ -117,8 +116,8 @@ func beside(name string) (string, error) {
 	return path, nil
 }
 
-// stop ends processes, all at once, and waits for them.
-func stop(processes []*process) {
+// stopProcesses ends processes, all at once, and waits for them.
+func stopProcesses(processes []*process) {
 	for _, p := range processes {
 		_ = p.cmd.Process.Signal(syscall.SIGTERM) // has it ended already, so much the better
 	}
@@ -134,8 +133,8 @@ func stop(processes []*process) {
 	}
 }
 
-// tail returns the last lines of a file.
-func tail(path string, lines int) string {
+// readTail returns the last lines of a file.
+func readTail(path string, lines int) string {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err.Error()

@@ -14,9 +14,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// connect returns a client that is the cluster's admin.
-func (c *cluster) connect() (*kubernetes.Clientset, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", c.path("kubeconfig"))
+// newClient returns a client that is the cluster's admin.
+func (c *cluster) newClient() (*kubernetes.Clientset, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", c.pathTo("kubeconfig"))
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
@@ -28,9 +28,9 @@ func (c *cluster) connect() (*kubernetes.Clientset, error) {
 	return client, nil
 }
 
-// furnish creates what a cluster finds in place: simulated Nodes and, for
-// their volumes, a StorageClass.
-func (c *cluster) furnish(ctx context.Context, client *kubernetes.Clientset) error {
+// createDefaults creates what every cluster begins with: simulated Nodes and, for their volumes, a
+// StorageClass. Nodes with a kubelet create themselves, and are only labelled.
+func (c *cluster) createDefaults(ctx context.Context, client *kubernetes.Clientset) error {
 	if c.has("kubelet") {
 		return c.labelNodes(ctx, client)
 	}
@@ -39,7 +39,7 @@ func (c *cluster) furnish(ctx context.Context, client *kubernetes.Clientset) err
 	}
 	for i := range c.nodes {
 		node := newNode(i, c.labels[nodeName(i)])
-		err := poll(ctx, "creating Node "+node.Name, func() error {
+		err := awaitSuccess(ctx, "creating Node "+node.Name, func() error {
 			_, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
 			return ignoreExists(err)
 		})
@@ -54,7 +54,7 @@ func (c *cluster) furnish(ctx context.Context, client *kubernetes.Clientset) err
 		},
 		Provisioner: "kwok.x-k8s.io/volume",
 	}
-	return poll(ctx, "creating StorageClass "+class.Name, func() error {
+	return awaitSuccess(ctx, "creating StorageClass "+class.Name, func() error {
 		_, err := client.StorageV1().StorageClasses().Create(ctx, class, metav1.CreateOptions{})
 		return ignoreExists(err)
 	})
@@ -88,15 +88,15 @@ func newNode(i int, labels map[string]string) *corev1.Node {
 
 // awaitServer waits until the API server says that it is ready.
 func awaitServer(ctx context.Context, client *kubernetes.Clientset) error {
-	return poll(ctx, "the API server", func() error {
+	return awaitSuccess(ctx, "the API server", func() error {
 		return client.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 	})
 }
 
-// await waits until the parts have done what later users count on.
-func (c *cluster) await(ctx context.Context, client *kubernetes.Clientset) error {
+// awaitParts waits until the parts have done what later users count on.
+func (c *cluster) awaitParts(ctx context.Context, client *kubernetes.Clientset) error {
 	if c.has("controller-manager") {
-		if err := poll(ctx, "the controllers", func() error { return controllersReady(ctx, client) }); err != nil {
+		if err := awaitSuccess(ctx, "the controllers", func() error { return controllersReady(ctx, client) }); err != nil {
 			return err
 		}
 	}
@@ -104,7 +104,7 @@ func (c *cluster) await(ctx context.Context, client *kubernetes.Clientset) error
 		return nil
 	}
 	for i := range c.nodes {
-		err := poll(ctx, nodeName(i), func() error { return c.nodeReady(ctx, client, nodeName(i)) })
+		err := awaitSuccess(ctx, nodeName(i), func() error { return c.nodeReady(ctx, client, nodeName(i)) })
 		if err != nil {
 			return err
 		}
@@ -154,8 +154,8 @@ func (c *cluster) nodeReady(ctx context.Context, client *kubernetes.Clientset, n
 	return nil
 }
 
-// poll asks until there is no error or ctx is done.
-func poll(ctx context.Context, what string, ask func() error) error {
+// awaitSuccess calls ask again and again, until it returns no error or ctx is done.
+func awaitSuccess(ctx context.Context, what string, ask func() error) error {
 	for {
 		err := ask()
 		if err == nil {

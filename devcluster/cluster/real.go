@@ -48,7 +48,7 @@ func (c *cluster) prepareMachine() (err error) {
 	if c.machine, err = machine.Prepare(c.state.dir, c.nodes); err != nil {
 		return err
 	}
-	if err := writePause(c.path("config", "pause.tar")); err != nil {
+	if err := writePause(c.pathTo("config", "pause.tar")); err != nil {
 		return err
 	}
 	return c.writeNodes()
@@ -70,9 +70,9 @@ func (c *cluster) loadPause(ctx context.Context) error {
 		return nil
 	}
 	for i := range c.nodes {
-		socket := c.path(nodeName(i), "containerd.sock")
-		err := poll(ctx, "the containerd of "+nodeName(i), func() error {
-			_, err := ctr(ctx, socket, "images", "import", c.path("config", "pause.tar"))
+		socket := c.pathTo(nodeName(i), "containerd.sock")
+		err := awaitSuccess(ctx, "the containerd of "+nodeName(i), func() error {
+			_, err := runCtr(ctx, socket, "images", "import", c.pathTo("config", "pause.tar"))
 			return err
 		})
 		if err != nil {
@@ -85,7 +85,7 @@ func (c *cluster) loadPause(ctx context.Context) error {
 // labelNodes waits until the kubelets have made their Nodes, and labels them.
 func (c *cluster) labelNodes(ctx context.Context, client *kubernetes.Clientset) error {
 	for i := range c.nodes {
-		err := poll(ctx, "labelling Node "+nodeName(i), func() error {
+		err := awaitSuccess(ctx, "labelling Node "+nodeName(i), func() error {
 			node, err := client.CoreV1().Nodes().Get(ctx, nodeName(i), metav1.GetOptions{})
 			if err != nil || len(c.labels[nodeName(i)]) == 0 {
 				return err

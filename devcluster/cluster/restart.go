@@ -24,8 +24,8 @@ func (c *cluster) partEnded(cause error) {
 // restartDelay keeps a part that ends at once from taking the whole machine.
 const restartDelay = time.Second
 
-// keep starts parts again that end, until the cluster is to go down.
-func (c *cluster) keep(ctx context.Context) error {
+// keepPartsRunning starts parts again that end, until the cluster is to go down.
+func (c *cluster) keepPartsRunning(ctx context.Context) error {
 	c.ready.Store(true)
 	for {
 		select {
@@ -37,15 +37,15 @@ func (c *cluster) keep(ctx context.Context) error {
 				return nil
 			case <-time.After(restartDelay):
 			}
-			if err := c.again(name); err != nil {
+			if err := c.restartPart(name); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// again starts a part that has ended.
-func (c *cluster) again(name string) error {
+// restartPart starts a part that has ended.
+func (c *cluster) restartPart(name string) error {
 	for i, p := range c.processes {
 		if p.name != name {
 			continue

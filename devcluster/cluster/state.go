@@ -44,7 +44,7 @@ func openState(dir, node string) (*state, error) {
 		return nil, err
 	}
 	s := &state{Node: node, Ports: map[string]int{}, Tokens: map[string]string{}, dir: dir, folder: lock}
-	data, err := os.ReadFile(s.path("state.json"))
+	data, err := os.ReadFile(s.pathTo("state.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
@@ -53,7 +53,7 @@ func openState(dir, node string) (*state, error) {
 	}
 	s.Node = simulatedNodes // unless it says so
 	if err := json.Unmarshal(data, s); err != nil {
-		return nil, fmt.Errorf("reading the cluster's state %s: %w", s.path("state.json"), err)
+		return nil, fmt.Errorf("reading the cluster's state %s: %w", s.pathTo("state.json"), err)
 	}
 	if s.Node != node {
 		return nil, fmt.Errorf("%s is of a cluster with %s nodes; want --node %s, or another --dir", dir, s.Node, s.Node)
@@ -76,24 +76,25 @@ func lockFolder(dir string) (*os.File, error) {
 	return lock, nil
 }
 
-// path returns the path of a file in the folder.
-func (s *state) path(elements ...string) string {
+// pathTo returns the path of a file in the folder.
+func (s *state) pathTo(elements ...string) string {
 	return filepath.Join(append([]string{s.dir}, elements...)...)
 }
 
-func (s *state) save() error {
+// saveState writes the state into the folder.
+func (s *state) saveState() error {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		return fmt.Errorf("writing the cluster's state: %w", err)
 	}
-	if err := os.WriteFile(s.path("state.json"), data, 0o600); err != nil {
+	if err := os.WriteFile(s.pathTo("state.json"), data, 0o600); err != nil {
 		return fmt.Errorf("writing the cluster's state: %w", err)
 	}
 	return nil
 }
 
-// token returns the token of a user, and draws one if there is none.
-func (s *state) token(user string) string {
+// tokenOf returns the token of a user, and draws one if there is none.
+func (s *state) tokenOf(user string) string {
 	if s.Tokens[user] == "" {
 		s.Tokens[user] = rand.Text()
 	}
@@ -127,12 +128,12 @@ func (s *state) choosePorts() error {
 // makeKeys writes, unless they are there, the API server's certificate (which
 // is its own authority) and the key that signs ServiceAccounts' tokens.
 func (s *state) makeKeys() error {
-	if _, err := os.Stat(s.path("certs", "sa.key")); err == nil {
+	if _, err := os.Stat(s.pathTo("certs", "sa.key")); err == nil {
 		return nil // written last
 	}
 	addresses := []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(10, 96, 0, 1)}
 	names := []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
-	cert, key, err := certutil.GenerateSelfSignedCertKey(s.address(), addresses, names)
+	cert, key, err := certutil.GenerateSelfSignedCertKey(s.serverAddress(), addresses, names)
 	if err != nil {
 		return fmt.Errorf("making the API server's certificate: %w", err)
 	}
@@ -148,7 +149,7 @@ func (s *state) makeKeys() error {
 		name string
 		data []byte
 	}{{"apiserver.crt", cert}, {"apiserver.key", key}, {"sa.key", pem.EncodeToMemory(block)}} {
-		if err := os.WriteFile(s.path("certs", file.name), file.data, 0o600); err != nil {
+		if err := os.WriteFile(s.pathTo("certs", file.name), file.data, 0o600); err != nil {
 			return fmt.Errorf("writing keys: %w", err)
 		}
 	}

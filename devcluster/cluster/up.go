@@ -44,7 +44,7 @@ func Run(args []string) error {
 	defer cancel(nil)
 	cancelWhenAsked(cancel, o.untilStdin)
 
-	dir, remove, err := folder(o.dir)
+	dir, remove, err := resolveFolder(o.dir)
 	if err != nil {
 		return err
 	}
@@ -53,16 +53,16 @@ func Run(args []string) error {
 	if err := c.checkMachine(dir); err != nil {
 		return err
 	}
-	err = c.live(ctx, dir)
-	return errors.Join(err, c.down())
+	err = c.runUntilDown(ctx, dir)
+	return errors.Join(err, c.bringDown())
 }
 
-// live brings the cluster up and returns when it is to go down: with an error
-// unless somebody asked for that.
-func (c *cluster) live(ctx context.Context, dir string) error {
-	err := c.up(ctx, dir)
+// runUntilDown brings the cluster up and returns when it is to go down. It returns an error unless
+// somebody asked for that.
+func (c *cluster) runUntilDown(ctx context.Context, dir string) error {
+	err := c.bringUp(ctx, dir)
 	if err == nil {
-		err = c.keep(ctx)
+		err = c.keepPartsRunning(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		return err
@@ -92,9 +92,9 @@ func cancelWhenAsked(cancel context.CancelCauseFunc, untilStdin bool) {
 	}
 }
 
-// folder returns the absolute path of the cluster's folder, made if need be,
-// and what is to be called at the end.
-func folder(dir string) (path string, remove func(), err error) {
+// resolveFolder returns the absolute path of the cluster's folder, and what is to be called at the
+// end. Without a path it makes a temporary folder, which is then removed.
+func resolveFolder(dir string) (path string, remove func(), err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "devcluster-"); err != nil {
 			return "", nil, fmt.Errorf("making a temporary folder: %w", err)
@@ -122,10 +122,10 @@ type cluster struct {
 	machine *machine.Machine // nil until it is ready
 }
 
-// up starts all parts and returns when the cluster is ready.
-func (c *cluster) up(ctx context.Context, dir string) error {
+// bringUp starts all parts and returns when the cluster is ready.
+func (c *cluster) bringUp(ctx context.Context, dir string) error {
 	began := time.Now()
-	if err := c.prepare(dir); err != nil {
+	if err := c.prepareParts(dir); err != nil {
 		return err
 	}
 	if err := c.start("etcd", "apiserver", "containerd"); err != nil {
@@ -136,7 +136,7 @@ func (c *cluster) up(ctx context.Context, dir string) error {
 	if err := c.loadPause(ctx); err != nil {
 		return err
 	}
-	client, err := c.connect()
+	client, err := c.newClient()
 	if err != nil {
 		return err
 	}
@@ -146,28 +146,28 @@ func (c *cluster) up(ctx context.Context, dir string) error {
 	if err := c.start("controller-manager", "scheduler", "kwok", "kubelet", "kube-proxy", "router"); err != nil {
 		return err
 	}
-	if err := c.furnish(ctx, client); err != nil {
+	if err := c.createDefaults(ctx, client); err != nil {
 		return err
 	}
-	if err := c.await(ctx, client); err != nil {
+	if err := c.awaitParts(ctx, client); err != nil {
 		return err
 	}
-	if err := os.WriteFile(c.path("ready"), []byte(c.path("kubeconfig")+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(c.pathTo("ready"), []byte(c.pathTo("kubeconfig")+"\n"), 0o600); err != nil {
 		return fmt.Errorf("saying that the cluster is ready: %w", err)
 	}
-	fmt.Printf("ready after %.1f s: %s\n", time.Since(began).Seconds(), c.server())
-	fmt.Printf("KUBECONFIG=%s\n", c.path("kubeconfig"))
+	fmt.Printf("ready after %.1f s: %s\n", time.Since(began).Seconds(), c.serverURL())
+	fmt.Printf("KUBECONFIG=%s\n", c.pathTo("kubeconfig"))
 	return nil
 }
 
-// prepare writes all files that the parts read.
-func (c *cluster) prepare(dir string) (err error) {
+// prepareParts prepares the machine, and writes all files that the parts read.
+func (c *cluster) prepareParts(dir string) (err error) {
 	if c.state, err = openState(dir, c.node); err != nil {
 		return err
 	}
 	c.state.plain, c.state.gates = c.options.plain, c.options.gates
-	_ = os.Remove(c.path("ready")) // left by one that was killed
-	for _, step := range []func() error{c.writePid, c.prepareMachine, c.choosePorts, c.makeKeys, c.writeUsers, c.writeData, c.save} {
+	_ = os.Remove(c.pathTo("ready")) // left by one that was killed
+	for _, step := range []func() error{c.writePid, c.prepareMachine, c.choosePorts, c.makeKeys, c.writeUsers, c.writeData, c.saveState} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -209,17 +209,17 @@ func (c *cluster) startPart(p part) (running *process, err error) {
 	return running, c.machine.Adopt(running.cmd.Process.Pid)
 }
 
-// down ends all parts: etcd last, so that everybody's last writes arrive. What
-// Pods run ends with their nodes.
-func (c *cluster) down() error {
+// bringDown ends all parts. etcd is the last one, so that the last writes of all others arrive.
+// What Pods run ends with their nodes.
+func (c *cluster) bringDown() error {
 	if c.state == nil {
 		return nil
 	}
 	defer c.folder.Close() // not before: others take the folder once it is unlocked
-	_ = os.Remove(c.path("ready"))
+	_ = os.Remove(c.pathTo("ready"))
 	if len(c.processes) > 0 {
-		stop(c.processes[1:])
-		stop(c.processes[:1])
+		stopProcesses(c.processes[1:])
+		stopProcesses(c.processes[:1])
 	}
 	return c.restoreMachine()
 }

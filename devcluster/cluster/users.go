@@ -40,50 +40,50 @@ func (c *cluster) writeUsers() error {
 		if err := c.writeKubeconfig(u.name, u.user); err != nil {
 			return err
 		}
-		_ = lines.Write(u.record(c.state)) // a strings.Builder takes everything
+		_ = lines.Write(u.tokenRecord(c.state)) // a strings.Builder takes everything
 	}
 	for _, u := range c.users {
 		if err := c.writeKubeconfig(u.name+".kubeconfig", u.user); err != nil {
 			return err
 		}
-		_ = lines.Write(u.record(c.state))
+		_ = lines.Write(u.tokenRecord(c.state))
 	}
 	lines.Flush()
-	if err := os.WriteFile(c.path("config", "tokens.csv"), []byte(tokens.String()), 0o600); err != nil {
+	if err := os.WriteFile(c.pathTo("config", "tokens.csv"), []byte(tokens.String()), 0o600); err != nil {
 		return fmt.Errorf("writing tokens: %w", err)
 	}
 	return nil
 }
 
-// record is a user's line in the API server's --token-auth-file.
-func (u user) record(s *state) []string {
-	return []string{s.token(u.user), u.user, u.user, strings.Join(u.groups, ",")}
+// tokenRecord returns a user's line in the API server's --token-auth-file.
+func (u user) tokenRecord(s *state) []string {
+	return []string{s.tokenOf(u.user), u.user, u.user, strings.Join(u.groups, ",")}
 }
 
 func (s *state) writeKubeconfig(name, user string) error {
-	authority, err := os.ReadFile(s.path("certs", "apiserver.crt"))
+	authority, err := os.ReadFile(s.pathTo("certs", "apiserver.crt"))
 	if err != nil {
 		return fmt.Errorf("reading the API server's certificate: %w", err)
 	}
 	config := api.NewConfig()
-	config.Clusters["devcluster"] = &api.Cluster{Server: s.server(), CertificateAuthorityData: authority}
-	config.AuthInfos[user] = &api.AuthInfo{Token: s.token(user)}
+	config.Clusters["devcluster"] = &api.Cluster{Server: s.serverURL(), CertificateAuthorityData: authority}
+	config.AuthInfos[user] = &api.AuthInfo{Token: s.tokenOf(user)}
 	config.Contexts["devcluster"] = &api.Context{Cluster: "devcluster", AuthInfo: user, Namespace: "default"}
 	config.CurrentContext = "devcluster"
-	if err := clientcmd.WriteToFile(*config, s.path(filepath.FromSlash(name))); err != nil {
+	if err := clientcmd.WriteToFile(*config, s.pathTo(filepath.FromSlash(name))); err != nil {
 		return fmt.Errorf("writing kubeconfig %s: %w", name, err)
 	}
 	return nil
 }
 
-// server is the URL of the API server.
-func (s *state) server() string {
-	return fmt.Sprintf("https://%s:%d", s.address(), s.Ports["apiserver"])
+// serverURL returns the URL of the API server.
+func (s *state) serverURL() string {
+	return fmt.Sprintf("https://%s:%d", s.serverAddress(), s.Ports["apiserver"])
 }
 
-// address is where the API server listens. Real kubelets want it where Pods
-// can reach it.
-func (s *state) address() string {
+// serverAddress returns where the API server listens. Real kubelets want it where Pods can reach
+// it.
+func (s *state) serverAddress() string {
 	if s.Node == realNodes {
 		return machine.NodeAddress(0)
 	}
