@@ -57,22 +57,22 @@ func readFile(path string) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// apply applies an object on the server's side, as kubectl does.
-func (c *client) apply(ctx context.Context, object *unstructured.Unstructured) error {
-	to, err := c.destination(object)
+// applyObject applies an object on the server's side, as kubectl does.
+func (c *client) applyObject(ctx context.Context, object *unstructured.Unstructured) error {
+	to, err := c.findDestination(object)
 	if err != nil {
-		return fmt.Errorf("applying %s: %w", describe(object), err)
+		return fmt.Errorf("applying %s: %w", describeObject(object), err)
 	}
 	_, err = to.Apply(ctx, object.GetName(), object, metav1.ApplyOptions{FieldManager: "demo"})
 	if err != nil {
-		return fmt.Errorf("applying %s: %w", describe(object), err)
+		return fmt.Errorf("applying %s: %w", describeObject(object), err)
 	}
 	return nil
 }
 
-// destination returns where to send an object. One without a namespace goes to
-// the client's, and all do if it has one.
-func (c *client) destination(object *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
+// findDestination returns where to send an object. If the client has a namespace, all namespaced
+// objects go there. Otherwise, an object without a namespace goes to default.
+func (c *client) findDestination(object *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
 	kind := object.GroupVersionKind()
 	list, err := c.discovery.ServerResourcesForGroupVersion(kind.GroupVersion().String())
 	if err != nil {
@@ -92,8 +92,8 @@ func (c *client) destination(object *unstructured.Unstructured) (dynamic.Resourc
 	return nil, fmt.Errorf("the cluster has no %s", kind.Kind)
 }
 
-// describe names an object as in "Deployment default/web".
-func describe(object *unstructured.Unstructured) string {
+// describeObject returns the kind and the name of an object, as in "Deployment default/web".
+func describeObject(object *unstructured.Unstructured) string {
 	name := object.GetName()
 	if object.GetNamespace() != "" {
 		name = object.GetNamespace() + "/" + name

@@ -21,7 +21,7 @@ var (
 
 // bringBack deletes a child and shows how long it is gone.
 func (d *demo) bringBack(ctx context.Context) error {
-	d.screen.heading("A child, deleted and back")
+	d.screen.printHeading("A child, deleted and back")
 	owner, name, err := d.withDeployment(ctx)
 	if err != nil {
 		return err
@@ -40,12 +40,12 @@ func (d *demo) bringBack(ctx context.Context) error {
 		return fmt.Errorf("watching a Deployment: %w", err)
 	}
 	defer events.Stop()
-	d.screen.step("kubectl delete deployment %s --namespace %s", name, owner.GetNamespace())
+	d.screen.printStep("kubectl delete deployment %s --namespace %s", name, owner.GetNamespace())
 	begun := time.Now()
 	if err := in.Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
 		return fmt.Errorf("deleting a Deployment: %w", err)
 	}
-	back, err := created(ctx, events)
+	back, err := awaitCreated(ctx, events)
 	if err != nil {
 		return d.withOperatorLog(fmt.Errorf("waiting for Deployment %s to come back: %w", name, err))
 	}
@@ -53,18 +53,19 @@ func (d *demo) bringBack(ctx context.Context) error {
 	if back.GetUID() == before.GetUID() {
 		return fmt.Errorf("the Deployment %s was not deleted", name)
 	}
-	d.screen.step("Deployment %s is back after %d ms, with another uid", name, took.Milliseconds())
-	err = poll(ctx, d.limit, func() error { return d.allReady(ctx) })
+	d.screen.printStep("Deployment %s is back after %d ms, with another uid", name, took.Milliseconds())
+	err = awaitSuccess(ctx, d.limit, func() error { return d.allReady(ctx) })
 	if err != nil {
 		return d.withOperatorLog(err)
 	}
-	d.screen.step("%s is Ready, with all Pods, %.1f s after the deletion", describe(owner.Unstructured), time.Since(begun).Seconds())
+	d.screen.printStep("%s is Ready, with all Pods, %.1f s after the deletion", describeObject(owner.Unstructured),
+		time.Since(begun).Seconds())
 	return nil
 }
 
 // withDeployment returns a resource that has a Deployment, and its name.
 func (d *demo) withDeployment(ctx context.Context) (item, string, error) {
-	ours, err := d.client.ours(ctx)
+	ours, err := d.client.listCategory(ctx)
 	if err != nil {
 		return item{}, "", err
 	}
@@ -80,8 +81,8 @@ func (d *demo) withDeployment(ctx context.Context) (item, string, error) {
 	return item{}, "", errors.New("no resource has a Deployment")
 }
 
-// created returns the next object that a watch says was created.
-func created(ctx context.Context, events watch.Interface) (*unstructured.Unstructured, error) {
+// awaitCreated returns the next object that was created, according to a watch.
+func awaitCreated(ctx context.Context, events watch.Interface) (*unstructured.Unstructured, error) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -99,7 +100,7 @@ func created(ctx context.Context, events watch.Interface) (*unstructured.Unstruc
 
 // allReady is nil once every resource is ready.
 func (d *demo) allReady(ctx context.Context) error {
-	items, err := d.client.ours(ctx)
+	items, err := d.client.listCategory(ctx)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,8 @@ type resource struct {
 	ours       bool // is of the category
 }
 
-func connect(kubeconfig string) (*client, error) {
+// newClient returns a client with the access of a kubeconfig.
+func newClient(kubeconfig string) (*client, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
@@ -60,11 +61,11 @@ func connect(kubeconfig string) (*client, error) {
 	return c, nil
 }
 
-// home is the namespace of what the demo makes by itself.
-func (c *client) home() string { return cmp.Or(c.namespace, metav1.NamespaceDefault) }
+// homeNamespace returns the namespace of what the demo makes by itself.
+func (c *client) homeNamespace() string { return cmp.Or(c.namespace, metav1.NamespaceDefault) }
 
-// resources returns everything that can be listed.
-func (c *client) resources() ([]resource, error) {
+// listResources returns everything that can be listed.
+func (c *client) listResources() ([]resource, error) {
 	lists, err := c.discovery.ServerPreferredResources()
 	// An API whose server is down is not one that the demo is about.
 	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
@@ -98,7 +99,7 @@ func (c *client) list(ctx context.Context, r resource) ([]item, error) {
 	if c.namespace != "" && r.namespaced {
 		path += "namespaces/" + c.namespace + "/"
 	}
-	table, err := c.table(ctx, path+r.Resource+"?includeObject=Object")
+	table, err := c.fetchTable(ctx, path+r.Resource+"?includeObject=Object")
 	if err != nil {
 		return nil, fmt.Errorf("listing %s: %w", r.GroupResource(), err)
 	}
@@ -118,7 +119,8 @@ func (c *client) list(ctx context.Context, r resource) ([]item, error) {
 	return items, nil
 }
 
-func (c *client) table(ctx context.Context, path string) (*metav1.Table, error) {
+// fetchTable returns what the server prints for a list.
+func (c *client) fetchTable(ctx context.Context, path string) (*metav1.Table, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.host+path, nil)
 	if err != nil {
 		return nil, err
@@ -140,9 +142,9 @@ func (c *client) table(ctx context.Context, path string) (*metav1.Table, error) 
 	return table, json.Unmarshal(body, table)
 }
 
-// ours returns all objects of the category's resources.
-func (c *client) ours(ctx context.Context) ([]item, error) {
-	resources, err := c.resources()
+// listCategory returns all objects of the category's resources.
+func (c *client) listCategory(ctx context.Context) ([]item, error) {
+	resources, err := c.listResources()
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +162,8 @@ func (c *client) ours(ctx context.Context) ([]item, error) {
 	return all, nil
 }
 
-// cell returns the text of a column, "" where there is none.
-func (i item) cell(column string) string {
+// cellOf returns the text of a column, or "" if there is none.
+func (i item) cellOf(column string) string {
 	for _, cell := range i.cells {
 		if cell[0] == column {
 			return cell[1]

@@ -42,9 +42,9 @@ type demo struct {
 
 // run goes through the whole demo. When ctx is done it returns why.
 func (d *demo) run(ctx context.Context) error {
-	err := d.show(ctx)
+	err := d.runSteps(ctx)
 	if err == nil && !d.once {
-		d.follow(ctx)
+		d.followEdits(ctx)
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause // what was being done meanwhile failed because of it
@@ -52,13 +52,14 @@ func (d *demo) run(ctx context.Context) error {
 	return err
 }
 
-func (d *demo) show(ctx context.Context) error {
+// runSteps runs the steps of the demo, one after the other.
+func (d *demo) runSteps(ctx context.Context) error {
 	begin := []func(context.Context) error{d.startCluster, d.applySchemas, d.startOperator, d.showPage, d.buildKubectl}
 	if d.outside != "" {
 		begin = []func(context.Context) error{d.enterCluster, d.chooseKinds, d.startOperator, d.showPage}
 	}
-	steps := slices.Concat([]func(context.Context) error{d.prepare}, begin, []func(context.Context) error{
-		d.applyExamples, d.awaitReady, d.showTable, d.showTree, d.bringBack, d.rollOut, d.makeYours, d.invite,
+	steps := slices.Concat([]func(context.Context) error{d.prepareFolder}, begin, []func(context.Context) error{
+		d.applyExamples, d.awaitReady, d.showTable, d.showTree, d.bringBack, d.rollOut, d.makeYours, d.printNextSteps,
 	})
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -68,8 +69,8 @@ func (d *demo) show(ctx context.Context) error {
 	return nil
 }
 
-// prepare finds everything that the demo needs, and takes a folder.
-func (d *demo) prepare(context.Context) (err error) {
+// prepareFolder finds everything that the demo needs, and takes a folder.
+func (d *demo) prepareFolder(context.Context) (err error) {
 	if d.root, err = os.Getwd(); err != nil {
 		return fmt.Errorf("finding the current folder: %w", err)
 	}
@@ -98,13 +99,13 @@ func (d *demo) prepare(context.Context) (err error) {
 		d.kinds = append(d.kinds, strings.TrimSuffix(filepath.Base(file), ".yaml"))
 	}
 	if d.outside == "" {
-		d.screen.heading("Jacquard, on a Kubernetes of its own")
+		d.screen.printHeading("Jacquard, on a Kubernetes of its own")
 	}
 	return err
 }
 
 func (d *demo) startCluster(ctx context.Context) (err error) {
-	d.screen.step("starting Kubernetes with three simulated nodes; logs in %s", d.relative("log"))
+	d.screen.printStep("starting Kubernetes with three simulated nodes; logs in %s", d.relativePath("log"))
 	d.cluster, err = d.start(command{
 		name: "devcluster",
 		path: filepath.Join(d.root, ".bin", "devcluster"),
@@ -114,14 +115,14 @@ func (d *demo) startCluster(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	err = poll(ctx, d.limit, func() error {
+	err = awaitSuccess(ctx, d.limit, func() error {
 		_, err := os.Stat(filepath.Join(d.dir, "ready"))
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for the cluster: %w; the end of %s:\n%s", err, d.cluster.log, tail(d.cluster.log))
+		return fmt.Errorf("waiting for the cluster: %w; the end of %s:\n%s", err, d.cluster.log, readTail(d.cluster.log))
 	}
-	d.client, err = connect(d.kubeconfig())
+	d.client, err = newClient(d.kubeconfigPath())
 	return err
 }
 
@@ -132,10 +133,10 @@ func (d *demo) applySchemas(ctx context.Context) error {
 		return err
 	}
 	for _, object := range objects {
-		if err := d.client.apply(ctx, object); err != nil {
+		if err := d.client.applyObject(ctx, object); err != nil {
 			return err
 		}
-		d.screen.step("installed %s", object.GetName())
+		d.screen.printStep("installed %s", object.GetName())
 	}
 	return nil
 }
@@ -143,7 +144,7 @@ func (d *demo) applySchemas(ctx context.Context) error {
 // kindsRoot is where the operator has the shipped kinds from.
 func (d *demo) kindsRoot() string {
 	if d.outside != "" {
-		return d.relative("kinds")
+		return d.relativePath("kinds")
 	}
 	return "."
 }
@@ -156,14 +157,14 @@ func (d *demo) startOperator(ctx context.Context) error {
 	args := []string{"--root", d.kindsRoot(), "--install-crds", "--kubeconfig", filepath.Join(d.dir, "jacquard.kubeconfig")}
 	if d.outside != "" {
 		args = []string{"--root", d.kindsRoot(), "--kubeconfig", d.outside, "--identity", ownName + "/demo", "--namespaces", ownName}
-		d.screen.step("starting the operator here, for the namespace %s", ownName)
+		d.screen.printStep("starting the operator here, for the namespace %s", ownName)
 	} else {
-		d.screen.step("starting the operator, which installs the CRDs of crds/")
+		d.screen.printStep("starting the operator, which installs the CRDs of crds/")
 	}
 	d.operator, err = d.start(command{
 		name: "operator",
 		path: filepath.Join(d.root, ".bin", "jacquard"),
-		args: append([]string{"run", "--root", d.relative("site"), "--root", d.relative("yours"),
+		args: append([]string{"run", "--root", d.relativePath("site"), "--root", d.relativePath("yours"),
 			"--metrics-bind-address=0", "--health-probe-bind-address=" + address}, args...),
 	})
 	return err
@@ -180,17 +181,17 @@ func (d *demo) applyExamples(ctx context.Context) error {
 			if d.outside != "" && object.GetKind() == "Namespace" {
 				continue
 			}
-			if err := poll(ctx, d.limit, func() error { return d.client.apply(ctx, object) }); err != nil {
+			if err := awaitSuccess(ctx, d.limit, func() error { return d.client.applyObject(ctx, object) }); err != nil {
 				return d.withOperatorLog(err)
 			}
-			d.screen.step("applied %s", describe(object))
+			d.screen.printStep("applied %s", describeObject(object))
 		}
 	}
 	return nil
 }
 
-// invite says what to try, unless the demo ends now.
-func (d *demo) invite(ctx context.Context) error {
+// printNextSteps prints what to try, unless the demo ends now.
+func (d *demo) printNextSteps(ctx context.Context) error {
 	if d.once {
 		return nil
 	}
@@ -201,19 +202,19 @@ func (d *demo) invite(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading what to try: %w", err)
 	}
-	d.screen.heading("Go on")
+	d.screen.printHeading("Go on")
 	return text.Execute(d.screen, map[string]string{
-		"Kubeconfig": d.kubeconfig(), "Bin": filepath.Join(d.root, ".bin"), "Namespace": d.client.namespace,
+		"Kubeconfig": d.kubeconfigPath(), "Bin": filepath.Join(d.root, ".bin"), "Namespace": d.client.namespace,
 		"Page": d.address,
-		"Log":  d.relative("log", "operator.log"), "Audit": d.relative("audit.log"),
+		"Log":  d.relativePath("log", "operator.log"), "Audit": d.relativePath("audit.log"),
 		"Template": filepath.Join(d.dir, "yours", "templates", yourKind, "configmap.yaml"),
-		"Site":     d.relative("site", "templates", siteKind, "deployment.yaml"),
+		"Site":     d.relativePath("site", "templates", siteKind, "deployment.yaml"),
 	})
 }
 
-// down ends the operator, then the cluster, so that the operator's last words
-// are not complaints. The logs stay if something went wrong, which is why.
-func (d *demo) down(why error) error {
+// takeDown ends the operator before the cluster, so that the operator's last log lines are no
+// complaints. If something went wrong, the logs stay. why is the reason for the end.
+func (d *demo) takeDown(why error) error {
 	if d.dir == "" {
 		return nil
 	}
@@ -222,18 +223,18 @@ func (d *demo) down(why error) error {
 	}
 	var err error
 	if d.made {
-		err = d.remove()
+		err = d.cleanUpCluster()
 	}
 	if d.cluster != nil {
-		d.screen.step("taking everything down")
+		d.screen.printStep("taking everything down")
 	}
 	d.kubectl.stop()
 	d.page.stop()
 	d.operator.stop()
 	d.cluster.stop()
-	err = errors.Join(err, d.keep())
+	err = errors.Join(err, d.keepEdited())
 	if started := d.operator != nil || d.cluster != nil; err != nil || started && why != nil && !errors.Is(why, errAsked) {
-		d.screen.step("logs stay in %s", d.relative("log"))
+		d.screen.printStep("logs stay in %s", d.relativePath("log"))
 		return err
 	}
 	if err := os.RemoveAll(d.dir); err != nil {
@@ -242,10 +243,11 @@ func (d *demo) down(why error) error {
 	return nil
 }
 
-func (d *demo) kubeconfig() string { return cmp.Or(d.outside, filepath.Join(d.dir, "kubeconfig")) }
+// kubeconfigPath returns the kubeconfig of the cluster that the demo uses.
+func (d *demo) kubeconfigPath() string { return cmp.Or(d.outside, filepath.Join(d.dir, "kubeconfig")) }
 
-// relative returns a path in the run's folder, relative to the repository.
-func (d *demo) relative(elements ...string) string {
+// relativePath returns a path in the run's folder, relative to the repository.
+func (d *demo) relativePath(elements ...string) string {
 	path := filepath.Join(append([]string{d.dir}, elements...)...)
 	if short, err := filepath.Rel(d.root, path); err == nil {
 		return short
@@ -254,11 +256,11 @@ func (d *demo) relative(elements ...string) string {
 }
 
 func (d *demo) withOperatorLog(err error) error {
-	return fmt.Errorf("%w\n\nthe end of %s:\n%s", err, d.relative("log", "operator.log"), tail(d.operator.log))
+	return fmt.Errorf("%w\n\nthe end of %s:\n%s", err, d.relativePath("log", "operator.log"), readTail(d.operator.log))
 }
 
-// poll asks until there is no error, ctx is done, or the limit has passed.
-func poll(ctx context.Context, limit time.Duration, ask func() error) error {
+// awaitSuccess calls ask until it returns no error, ctx is done, or the limit has passed.
+func awaitSuccess(ctx context.Context, limit time.Duration, ask func() error) error {
 	late := time.After(limit)
 	for {
 		err := ask()

@@ -34,12 +34,12 @@ func (d *demo) enterCluster(ctx context.Context) (err error) {
 	if d.outside, err = filepath.Abs(d.outside); err != nil {
 		return fmt.Errorf("finding the kubeconfig: %w", err)
 	}
-	if d.client, err = connect(d.outside); err != nil {
+	if d.client, err = newClient(d.outside); err != nil {
 		return err
 	}
 	d.client.namespace = ownName
-	d.screen.heading("Jacquard, on a cluster that is there")
-	if err := d.confirm(ctx); err != nil {
+	d.screen.printHeading("Jacquard, on a cluster that is there")
+	if err := d.confirmContext(ctx); err != nil {
 		return err
 	}
 	namespace := &unstructured.Unstructured{Object: map[string]any{
@@ -54,12 +54,12 @@ func (d *demo) enterCluster(ctx context.Context) (err error) {
 		return fmt.Errorf("making the namespace %s: %w", ownName, err)
 	}
 	d.made = true
-	d.screen.step("made the namespace %s; it and the CRDs made here are removed at the end", ownName)
+	d.screen.printStep("made the namespace %s; it and the CRDs made here are removed at the end", ownName)
 	return nil
 }
 
-// confirm asks for the context's name, unless the cluster is on this machine.
-func (d *demo) confirm(ctx context.Context) error {
+// confirmContext asks for the context's name, unless the cluster is on this machine.
+func (d *demo) confirmContext(ctx context.Context) error {
 	config, err := clientcmd.LoadFromFile(d.outside)
 	if err != nil {
 		return fmt.Errorf("reading the kubeconfig: %w", err)
@@ -69,7 +69,7 @@ func (d *demo) confirm(ctx context.Context) error {
 		return fmt.Errorf("reading the API server's address: %w", err)
 	}
 	if ip := net.ParseIP(address.Hostname()); address.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
-		d.screen.step("the API server is %s, on this machine", d.client.host)
+		d.screen.printStep("the API server is %s, on this machine", d.client.host)
 		return nil
 	}
 	fmt.Fprintf(d.screen, "This makes the namespace %s and some CRDs in the cluster of context %q, %s,\n"+
@@ -94,7 +94,7 @@ func (d *demo) confirm(ctx context.Context) error {
 // chooseKinds copies the kinds that the cluster can have, and makes their CRDs. A
 // kind that is there already is left alone.
 func (d *demo) chooseKinds(ctx context.Context) error {
-	served, err := d.client.resources()
+	served, err := d.client.listResources()
 	if err != nil {
 		return err
 	}
@@ -107,12 +107,12 @@ func (d *demo) chooseKinds(ctx context.Context) error {
 	all := d.kinds
 	d.kinds = nil
 	for _, name := range all {
-		why, err := d.unfit(ctx, name, served)
+		why, err := d.findObstacle(ctx, name, served)
 		if err != nil {
 			return err
 		}
 		if why != "" {
-			d.screen.step("leaving out %s: %s", name, why)
+			d.screen.printStep("leaving out %s: %s", name, why)
 			continue
 		}
 		if err := d.copyKind(root, name); err != nil {
@@ -134,8 +134,8 @@ func (d *demo) chooseKinds(ctx context.Context) error {
 	return nil
 }
 
-// unfit says why the cluster cannot have a kind; "" if it can.
-func (d *demo) unfit(ctx context.Context, name string, served []resource) (string, error) {
+// findObstacle returns why the cluster cannot have a kind, or "" if it can.
+func (d *demo) findObstacle(ctx context.Context, name string, served []resource) (string, error) {
 	_, err := d.client.dynamic.Resource(definitions).Get(ctx, name, metav1.GetOptions{})
 	if err == nil {
 		return "its CRD is there already", nil
@@ -143,7 +143,7 @@ func (d *demo) unfit(ctx context.Context, name string, served []resource) (strin
 	if !apierrors.IsNotFound(err) {
 		return "", fmt.Errorf("looking for the CRD %s: %w", name, err)
 	}
-	out, err := d.jacquard(ctx, "render", filepath.Join("examples", name+".yaml"))
+	out, err := d.runJacquard(ctx, "render", filepath.Join("examples", name+".yaml"))
 	if err != nil {
 		return "", err
 	}
@@ -186,17 +186,17 @@ func (d *demo) applyNew(ctx context.Context, file string) error {
 		return fmt.Errorf("reading %s: %w", file, err)
 	}
 	for _, object := range objects {
-		label(object)
+		labelCRD(object)
 		if _, err := d.client.dynamic.Resource(definitions).Create(ctx, object, metav1.CreateOptions{FieldManager: "demo"}); err != nil {
-			return fmt.Errorf("making %s: %w", describe(object), err)
+			return fmt.Errorf("making %s: %w", describeObject(object), err)
 		}
-		d.screen.step("made the CRD %s", object.GetName())
+		d.screen.printStep("made the CRD %s", object.GetName())
 	}
 	return nil
 }
 
-// label labels a CRD as made here.
-func label(crd *unstructured.Unstructured) {
+// labelCRD labels a CRD as made here.
+func labelCRD(crd *unstructured.Unstructured) {
 	labels := crd.GetLabels()
 	if labels == nil {
 		labels = map[string]string{}
@@ -205,28 +205,28 @@ func label(crd *unstructured.Unstructured) {
 	crd.SetLabels(labels)
 }
 
-// remove takes what the demo made out of a cluster: the resources while the
-// operator still runs, then the namespace, then the CRDs.
-func (d *demo) remove() error {
-	d.screen.step("removing the resources, the namespace %s and the CRDs", ownName)
+// cleanUpCluster removes what the demo made in a cluster that was there before. It removes the
+// resources while the operator still runs, then the namespace, then the CRDs.
+func (d *demo) cleanUpCluster() error {
+	d.screen.printStep("removing the resources, the namespace %s and the CRDs", ownName)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if err := d.removeAll(ctx); err != nil {
 		return fmt.Errorf("removing what was made: %w; what is left: kubectl get namespace %s; kubectl get crd --selector %s=%[2]s",
 			err, ownName, ownLabel)
 	}
-	d.screen.step("all of it is removed")
+	d.screen.printStep("all of it is removed")
 	return nil
 }
 
 func (d *demo) removeAll(ctx context.Context) error {
-	err := poll(ctx, time.Minute, func() error {
-		items, err := d.client.ours(ctx)
+	err := awaitSuccess(ctx, time.Minute, func() error {
+		items, err := d.client.listCategory(ctx)
 		if err != nil {
 			return err
 		}
 		for _, i := range items {
-			if to, err := d.client.destination(i.Unstructured); err == nil {
+			if to, err := d.client.findDestination(i.Unstructured); err == nil {
 				_ = to.Delete(ctx, i.GetName(), metav1.DeleteOptions{}) // asked again until it is gone
 			}
 		}
@@ -243,7 +243,7 @@ func (d *demo) removeAll(ctx context.Context) error {
 	if err := spaces.Delete(ctx, ownName, metav1.DeleteOptions{}); err != nil {
 		return fmt.Errorf("deleting the namespace: %w", err)
 	}
-	err = poll(ctx, time.Minute, func() error {
+	err = awaitSuccess(ctx, time.Minute, func() error {
 		_, err := spaces.Get(ctx, ownName, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil

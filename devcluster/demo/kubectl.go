@@ -21,7 +21,7 @@ func (d *demo) awaitKubectl(ctx context.Context) error {
 	select {
 	case <-d.kubectl.done:
 	default:
-		d.screen.step("kubectl is still being compiled")
+		d.screen.printStep("kubectl is still being compiled")
 	}
 	select {
 	case <-d.kubectl.done:
@@ -29,7 +29,7 @@ func (d *demo) awaitKubectl(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if !d.kubectl.cmd.ProcessState.Success() {
-		d.screen.step("kubectl is not built; the end of %s:\n%s", d.kubectl.log, tail(d.kubectl.log))
+		d.screen.printStep("kubectl is not built; the end of %s:\n%s", d.kubectl.log, readTail(d.kubectl.log))
 	}
 	return nil
 }

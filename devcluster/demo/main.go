@@ -23,8 +23,8 @@ import (
 	"time"
 )
 
-// The kernel kills the processes that we start when the thread that started
-// them ends; the main goroutine keeps to the thread that ends last.
+// init locks the main goroutine to its thread, which is the one that ends last. The kernel kills
+// the processes that we start when the thread that started them ends.
 func init() { runtime.LockOSThread() }
 
 // errAsked ends a demo that somebody asked to end.
@@ -44,7 +44,7 @@ func main() {
 	cancelWhenAsked(cancel)
 	d := &demo{once: *once, ui: *ui, limit: *limit, outside: *kubeconfig, cancel: cancel, screen: newScreen(os.Stdout)}
 	err := d.run(ctx)
-	err = errors.Join(err, d.down(err))
+	err = errors.Join(err, d.takeDown(err))
 	if err != nil && !onlyAsked(err) {
 		fmt.Fprintf(os.Stderr, "\ndemo: %v\n", err)
 		os.Exit(1)

@@ -23,13 +23,13 @@ func (d *demo) showPage(ctx context.Context) (err error) {
 		return nil
 	}
 	path := filepath.Join(d.root, ".bin", "jacquard")
-	args := []string{"ui", "--kubeconfig", d.kubeconfig(), "--root", d.relative("site"), "--root", d.relative("yours"),
+	args := []string{"ui", "--kubeconfig", d.kubeconfigPath(), "--root", d.relativePath("site"), "--root", d.relativePath("yours"),
 		"--root", d.kindsRoot()}
 	if d.page, err = d.start(command{name: "ui", path: path, args: args}); err != nil {
 		return err
 	}
 	var at []string
-	err = poll(ctx, d.limit, func() error {
+	err = awaitSuccess(ctx, d.limit, func() error {
 		printed, err := os.ReadFile(d.page.log)
 		if at = address.FindStringSubmatch(string(printed)); at == nil {
 			err = errors.Join(err, errors.New("jacquard ui has printed no address"))
@@ -37,14 +37,14 @@ func (d *demo) showPage(ctx context.Context) (err error) {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for the page: %w; the end of %s:\n%s", err, d.relative("log", "ui.log"), tail(d.page.log))
+		return fmt.Errorf("waiting for the page: %w; the end of %s:\n%s", err, d.relativePath("log", "ui.log"), readTail(d.page.log))
 	}
-	d.screen.step("jacquard ui")
+	d.screen.printStep("jacquard ui")
 	if d.once { // nobody looks
-		return d.visit(ctx, at[1], at[2])
+		return d.checkPage(ctx, at[1], at[2])
 	}
 	d.address = at[1] + "#" + at[2]
-	d.screen.step("open %s", d.address)
+	d.screen.printStep("open %s", d.address)
 	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
 		return nil // xdg-open might start a browser in this terminal
 	}
@@ -55,8 +55,8 @@ func (d *demo) showPage(ctx context.Context) (err error) {
 	return nil
 }
 
-// visit opens the page as a browser does, and asks whose cluster it shows.
-func (d *demo) visit(ctx context.Context, page, token string) error {
+// checkPage opens the page as a browser does, and checks that it shows the demo's cluster.
+func (d *demo) checkPage(ctx context.Context, page, token string) error {
 	session, err := sendRequest(ctx, page+"session", token, "")
 	if err != nil {
 		return fmt.Errorf("opening the page: %w", err)
@@ -68,7 +68,7 @@ func (d *demo) visit(ctx context.Context, page, token string) error {
 	if !strings.Contains(about, d.client.host) {
 		return fmt.Errorf("the page does not show %s: %s", d.client.host, about)
 	}
-	d.screen.step("the page at %s shows %s", page, d.client.host)
+	d.screen.printStep("the page at %s shows %s", page, d.client.host)
 	return nil
 }
 

@@ -57,7 +57,7 @@ func (d *demo) start(c command) (*process, error) {
 		_ = cmd.Wait() // cmd.ProcessState says it all
 		if !c.ends {
 			d.cancel(fmt.Errorf("%s ended: %s; the end of %s:\n%s",
-				p.name, cmd.ProcessState, d.relative("log", c.name+".log"), tail(path)))
+				p.name, cmd.ProcessState, d.relativePath("log", c.name+".log"), readTail(path)))
 		}
 		close(p.done)
 	}()
@@ -78,9 +78,9 @@ func (p *process) stop() {
 	}
 }
 
-// tail returns the last lines of a log; those from where a Go program says
-// why it crashed, if it did.
-func tail(path string) string {
+// readTail returns the last lines of a log. If a Go program crashed, they begin where it prints the
+// reason.
+func readTail(path string) string {
 	const lines = 20
 	data, err := os.ReadFile(path)
 	if err != nil {

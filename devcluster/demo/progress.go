@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// conditions returns an object's conditions, those that can be read.
-func conditions(object *unstructured.Unstructured) []metav1.Condition {
+// readConditions returns those conditions of an object that can be read.
+func readConditions(object *unstructured.Unstructured) []metav1.Condition {
 	list, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	var all []metav1.Condition
 	for _, entry := range list {
@@ -29,10 +29,10 @@ func conditions(object *unstructured.Unstructured) []metav1.Condition {
 	return all
 }
 
-// readiness reports whether an object is ready in its present generation, and
-// what its Ready condition has to say.
-func readiness(object *unstructured.Unstructured) (ready bool, message string) {
-	for _, condition := range conditions(object) {
+// checkReadiness reports whether an object is ready in its present generation, and returns the
+// message of its Ready condition.
+func checkReadiness(object *unstructured.Unstructured) (ready bool, message string) {
+	for _, condition := range readConditions(object) {
 		if condition.Type != "Ready" {
 			continue
 		}
@@ -45,13 +45,13 @@ func readiness(object *unstructured.Unstructured) (ready bool, message string) {
 // awaitReady shows the resources until all are ready. There must be as many
 // as the examples have.
 func (d *demo) awaitReady(ctx context.Context) error {
-	d.screen.heading("Getting ready")
+	d.screen.printHeading("Getting ready")
 	p := &progress{screen: d.screen, said: map[string]string{}}
 	late := time.Now().Add(d.limit)
 	for {
-		items, err := d.client.ours(ctx)
+		items, err := d.client.listCategory(ctx)
 		if err == nil {
-			p.show(items)
+			p.showItems(items)
 			err = notReady(items)
 		}
 		if err == nil {
@@ -86,7 +86,7 @@ func (d *demo) allThere(items []item) error {
 			return fmt.Errorf("%s holds no resource of a kind in the category %q", file, category)
 		}
 	}
-	d.screen.step("all %d resources are ready", len(items))
+	d.screen.printStep("all %d resources are ready", len(items))
 	return nil
 }
 
@@ -94,12 +94,12 @@ func (d *demo) allThere(items []item) error {
 func notReady(items []item) error {
 	var all []error
 	for _, i := range items {
-		ready, message := readiness(i.Unstructured)
+		ready, message := checkReadiness(i.Unstructured)
 		if ready {
 			continue
 		}
-		lines := []string{fmt.Sprintf("%s: %s", describe(i.Unstructured), message)}
-		for _, c := range conditions(i.Unstructured) {
+		lines := []string{fmt.Sprintf("%s: %s", describeObject(i.Unstructured), message)}
+		for _, c := range readConditions(i.Unstructured) {
 			lines = append(lines, fmt.Sprintf("  %s=%s %s: %s", c.Type, c.Status, c.Reason, c.Message))
 		}
 		all = append(all, errors.New(strings.Join(lines, "\n")))
@@ -117,21 +117,23 @@ type progress struct {
 	said   map[string]string
 }
 
-func (p *progress) show(items []item) {
+// showItems prints whether items are ready. On a terminal, it draws all of them again. Elsewhere,
+// it prints those that changed.
+func (p *progress) showItems(items []item) {
 	slices.SortStableFunc(items, func(a, b item) int {
-		return cmp.Compare(describe(a.Unstructured), describe(b.Unstructured))
+		return cmp.Compare(describeObject(a.Unstructured), describeObject(b.Unstructured))
 	})
 	var rows [][]string
 	for _, i := range items {
-		ready, message := readiness(i.Unstructured)
-		rows = append(rows, []string{mark(ready), describe(i.Unstructured), strings.ReplaceAll(message, "\n", " ")})
+		ready, message := checkReadiness(i.Unstructured)
+		rows = append(rows, []string{formatReady(ready), describeObject(i.Unstructured), strings.ReplaceAll(message, "\n", " ")})
 	}
-	lines := columns(rows)
+	lines := alignColumns(rows)
 	for i, line := range lines {
-		lines[i] = p.screen.elapsed() + "  " + line
+		lines[i] = p.screen.formatElapsed() + "  " + line
 	}
 	if p.screen.terminal {
-		p.screen.draw(lines)
+		p.screen.drawBlock(lines)
 		return
 	}
 	for i, row := range rows {

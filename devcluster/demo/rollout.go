@@ -26,7 +26,7 @@ const (
 // rollOut changes a folder so that its Pods cannot start, sees the rollout stop
 // at the first resource, and puts the folder back.
 func (d *demo) rollOut(ctx context.Context) error {
-	d.screen.heading("A bad image, stopped at the first wave of a rollout")
+	d.screen.printHeading("A bad image, stopped at the first wave of a rollout")
 	if err := d.makeSites(ctx); err != nil {
 		return err
 	}
@@ -39,18 +39,18 @@ func (d *demo) rollOut(ctx context.Context) error {
 	if err := os.WriteFile(file, []byte(bad), 0o600); err != nil {
 		return fmt.Errorf("writing a template: %w", err)
 	}
-	shown := d.relative("site", "templates", siteKind, "deployment.yaml")
-	d.screen.step("changed the image in %s to %s, which nobody can pull", shown, badImage)
+	shown := d.relativePath("site", "templates", siteKind, "deployment.yaml")
+	d.screen.printStep("changed the image in %s to %s, which nobody can pull", shown, badImage)
 	if err := d.awaitStop(ctx); err != nil {
 		return err
 	}
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		return fmt.Errorf("writing a template: %w", err)
 	}
-	d.screen.step("put %s back", goodImage)
+	d.screen.printStep("put %s back", goodImage)
 	begun := time.Now()
-	err = poll(ctx, d.limit, func() error {
-		if bad, _, err := d.sites(ctx); err != nil || bad > 0 {
+	err = awaitSuccess(ctx, d.limit, func() error {
+		if bad, _, err := d.countSites(ctx); err != nil || bad > 0 {
 			return errors.Join(err, fmt.Errorf("%d Deployments have the bad image", bad))
 		}
 		return d.allReady(ctx)
@@ -58,7 +58,7 @@ func (d *demo) rollOut(ctx context.Context) error {
 	if err != nil {
 		return d.withOperatorLog(fmt.Errorf("putting the image back: %w", err))
 	}
-	d.screen.step("the image is back everywhere after %.1f s, and all %d Sites are Ready", time.Since(begun).Seconds(), siteCount)
+	d.screen.printStep("the image is back everywhere after %.1f s, and all %d Sites are Ready", time.Since(begun).Seconds(), siteCount)
 	return nil
 }
 
@@ -69,12 +69,12 @@ func (d *demo) makeSites(ctx context.Context) error {
 			"apiVersion": "demo.example.com/v1", "kind": "Site", "metadata": map[string]any{"name": fmt.Sprintf("site-%d", n+1)},
 			"spec": map[string]any{},
 		}}
-		if err := poll(ctx, d.limit, func() error { return d.client.apply(ctx, site) }); err != nil {
+		if err := awaitSuccess(ctx, d.limit, func() error { return d.client.applyObject(ctx, site) }); err != nil {
 			return d.withOperatorLog(err)
 		}
 	}
-	err := poll(ctx, d.limit, func() error {
-		if _, there, err := d.sites(ctx); err != nil || there < siteCount {
+	err := awaitSuccess(ctx, d.limit, func() error {
+		if _, there, err := d.countSites(ctx); err != nil || there < siteCount {
 			return errors.Join(err, fmt.Errorf("%d of %d Deployments are available", there, siteCount))
 		}
 		return d.allReady(ctx)
@@ -82,7 +82,7 @@ func (d *demo) makeSites(ctx context.Context) error {
 	if err != nil {
 		return d.withOperatorLog(fmt.Errorf("waiting for the Sites: %w", err))
 	}
-	d.screen.step("%d Sites are Ready; each is a Deployment with %s", siteCount, goodImage)
+	d.screen.printStep("%d Sites are Ready; each is a Deployment with %s", siteCount, goodImage)
 	return nil
 }
 
@@ -93,7 +93,7 @@ func (d *demo) awaitStop(ctx context.Context) error {
 		State, Message string
 		Wave           int
 	}
-	err := poll(ctx, d.limit, func() error {
+	err := awaitSuccess(ctx, d.limit, func() error {
 		crd, err := d.client.dynamic.Resource(definitions).Get(ctx, siteKind, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -108,7 +108,7 @@ func (d *demo) awaitStop(ctx context.Context) error {
 			return fmt.Errorf("the record of the rollout is %q", text)
 		}
 		if record.State == "Running" && said != record.State {
-			d.screen.step("wave %d: one of %d Sites has the new image; it has 5 s to become Ready", record.Wave, siteCount)
+			d.screen.printStep("wave %d: one of %d Sites has the new image; it has 5 s to become Ready", record.Wave, siteCount)
 			said = record.State
 		}
 		if record.State != "Stopped" {
@@ -119,22 +119,22 @@ func (d *demo) awaitStop(ctx context.Context) error {
 	if err != nil {
 		return d.withOperatorLog(fmt.Errorf("waiting for the rollout to stop: %w", err))
 	}
-	bad, available, err := d.sites(ctx)
+	bad, available, err := d.countSites(ctx)
 	if err != nil {
 		return err
 	}
-	d.screen.step("the rollout stopped: %s", record.Message)
-	d.screen.step("%d of %d Deployments has the bad image; all %d are available, since its old Pod still runs", bad, siteCount, available)
+	d.screen.printStep("the rollout stopped: %s", record.Message)
+	d.screen.printStep("%d of %d Deployments has the bad image; all %d are available, since its old Pod still runs", bad, siteCount, available)
 	if bad != 1 || available != siteCount {
 		return fmt.Errorf("%d Deployments have the bad image and %d are available, want 1 and %d", bad, available, siteCount)
 	}
 	return nil
 }
 
-// sites counts the Deployments of the Sites: those with the bad image, and those
-// that are available.
-func (d *demo) sites(ctx context.Context) (bad, available int, err error) {
-	list, err := d.client.dynamic.Resource(deployments).Namespace(d.client.home()).List(ctx, metav1.ListOptions{})
+// countSites counts the Deployments of the Sites: those with the bad image, and those that are
+// available.
+func (d *demo) countSites(ctx context.Context) (bad, available int, err error) {
+	list, err := d.client.dynamic.Resource(deployments).Namespace(d.client.homeNamespace()).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return 0, 0, fmt.Errorf("listing Deployments: %w", err)
 	}

@@ -27,18 +27,19 @@ func newScreen(file *os.File) *screen {
 // Write makes the screen an io.Writer; what it writes stays.
 func (s *screen) Write(data []byte) (int, error) { return s.file.Write(data) }
 
-// heading begins a part.
-func (s *screen) heading(text string) { fmt.Fprintf(s, "\n%s\n\n", s.style("1", text)) }
+// printHeading prints the heading of a part.
+func (s *screen) printHeading(text string) { fmt.Fprintf(s, "\n%s\n\n", s.styleText("1", text)) }
 
-// step says what is done, and after how many seconds.
-func (s *screen) step(format string, values ...any) {
-	fmt.Fprintf(s, "%s  %s\n", s.style("2", s.elapsed()), fmt.Sprintf(format, values...))
+// printStep prints what is done, and after how many seconds.
+func (s *screen) printStep(format string, values ...any) {
+	fmt.Fprintf(s, "%s  %s\n", s.styleText("2", s.formatElapsed()), fmt.Sprintf(format, values...))
 }
 
-func (s *screen) elapsed() string { return fmt.Sprintf("%7.1f s", time.Since(s.began).Seconds()) }
+// formatElapsed returns how many seconds the demo has run.
+func (s *screen) formatElapsed() string { return fmt.Sprintf("%7.1f s", time.Since(s.began).Seconds()) }
 
-// draw replaces the block that it drew before. Only for terminals.
-func (s *screen) draw(lines []string) {
+// drawBlock replaces the block that it drew before. It is only for terminals.
+func (s *screen) drawBlock(lines []string) {
 	width, _, err := term.GetSize(int(s.file.Fd()))
 	if err != nil || width < 1 {
 		width = 80
@@ -48,39 +49,40 @@ func (s *screen) draw(lines []string) {
 		fmt.Fprintf(&text, "\x1b[%dA", s.drawn)
 	}
 	for _, line := range lines {
-		fmt.Fprintf(&text, "\r\x1b[K%s\n", cut(line, width-1))
+		fmt.Fprintf(&text, "\r\x1b[K%s\n", cutLine(line, width-1))
 	}
 	fmt.Fprint(&text, "\x1b[J")
 	s.drawn = len(lines)
 	_, _ = s.Write([]byte(text.String())) // a broken terminal is nothing to tell it about
 }
 
-// style puts text in an ANSI style on terminals that want it.
-func (s *screen) style(code, text string) string {
+// styleText puts text in an ANSI style on terminals that want it.
+func (s *screen) styleText(code, text string) string {
 	if !s.terminal || os.Getenv("NO_COLOR") != "" {
 		return text
 	}
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// mark is one column wide, so the block's lines are cut without styles.
-func mark(ready bool) string {
+// formatReady returns a mark of one column. It has no style, since lines of a block are cut by
+// their number of characters.
+func formatReady(ready bool) string {
 	if ready {
 		return "✓"
 	}
 	return "·"
 }
 
-// cut returns at most width characters of a line.
-func cut(line string, width int) string {
+// cutLine returns at most width characters of a line.
+func cutLine(line string, width int) string {
 	if utf8.RuneCountInString(line) <= width {
 		return line
 	}
 	return string([]rune(line)[:max(0, width-1)]) + "…"
 }
 
-// columns aligns rows of cells; the last cell of a row is not padded.
-func columns(rows [][]string) []string {
+// alignColumns aligns rows of cells. The last cell of a row is not padded.
+func alignColumns(rows [][]string) []string {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {

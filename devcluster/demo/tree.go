@@ -12,7 +12,7 @@ import (
 
 // showTree shows what each resource became, as `jacquard tree` does.
 func (d *demo) showTree(ctx context.Context) error {
-	ours, err := d.client.ours(ctx)
+	ours, err := d.client.listCategory(ctx)
 	if err != nil {
 		return err
 	}
@@ -20,9 +20,9 @@ func (d *demo) showTree(ctx context.Context) error {
 		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetKind(), b.GetKind()),
 			cmp.Compare(a.GetName(), b.GetName()))
 	})
-	d.screen.heading("What they became: jacquard tree")
+	d.screen.printHeading("What they became: jacquard tree")
 	for _, i := range ours {
-		out, err := d.jacquard(ctx, "tree", i.crd+"/"+i.GetNamespace()+"/"+i.GetName(), "--kubeconfig", d.kubeconfig())
+		out, err := d.runJacquard(ctx, "tree", i.crd+"/"+i.GetNamespace()+"/"+i.GetName(), "--kubeconfig", d.kubeconfigPath())
 		if err != nil {
 			return err
 		}
@@ -33,8 +33,8 @@ func (d *demo) showTree(ctx context.Context) error {
 	return nil
 }
 
-// jacquard runs a command of the operator's program and returns what it printed.
-func (d *demo) jacquard(ctx context.Context, args ...string) (string, error) {
+// runJacquard runs a command of the operator's program and returns what it printed.
+func (d *demo) runJacquard(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, filepath.Join(d.root, ".bin", "jacquard"), args...)
 	cmd.Dir = d.root
 	out, err := cmd.CombinedOutput()

@@ -23,12 +23,12 @@ const (
 
 // makeYours makes a kind while the operator runs, and changes it.
 func (d *demo) makeYours(ctx context.Context) error {
-	d.screen.heading("Now yours: a kind in an empty folder, while the operator runs")
-	root := d.relative("yours")
-	if _, err := d.jacquard(ctx, "new", "Greeting", "--group", "demo.example.com", "--version", "v1", "--root", root); err != nil {
+	d.screen.printHeading("Now yours: a kind in an empty folder, while the operator runs")
+	root := d.relativePath("yours")
+	if _, err := d.runJacquard(ctx, "new", "Greeting", "--group", "demo.example.com", "--version", "v1", "--root", root); err != nil {
 		return err
 	}
-	d.screen.step("jacquard new Greeting --group demo.example.com --version v1 --root %s", root)
+	d.screen.printStep("jacquard new Greeting --group demo.example.com --version v1 --root %s", root)
 	if err := d.applyNew(ctx, filepath.Join(d.dir, "yours", "crds", yourKind+".yaml")); err != nil {
 		return err
 	}
@@ -36,12 +36,12 @@ func (d *demo) makeYours(ctx context.Context) error {
 	if err := d.applyFile(ctx, filepath.Join(d.dir, example)); err != nil {
 		return err
 	}
-	d.screen.step("kubectl apply -f %s", d.relative(example))
+	d.screen.printStep("kubectl apply -f %s", d.relativePath(example))
 	begun := time.Now()
 	if err := d.awaitText(ctx, "text", "hello"); err != nil {
 		return err
 	}
-	d.screen.step("served after %.1f s: ConfigMap %s has text: hello", time.Since(begun).Seconds(), yourChild)
+	d.screen.printStep("served after %.1f s: ConfigMap %s has text: hello", time.Since(begun).Seconds(), yourChild)
 	file := filepath.Join(d.dir, "yours", "templates", yourKind, "configmap.yaml")
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -56,11 +56,11 @@ func (d *demo) makeYours(ctx context.Context) error {
 	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
 		return fmt.Errorf("writing a template: %w", err)
 	}
-	d.screen.step("added a line to %s: loud: {{ upper .spec.text }}!", d.relative("yours", "templates", yourKind, "configmap.yaml"))
+	d.screen.printStep("added a line to %s: loud: {{ upper .spec.text }}!", d.relativePath("yours", "templates", yourKind, "configmap.yaml"))
 	if err := d.awaitText(ctx, "loud", "HELLO!"); err != nil {
 		return err
 	}
-	d.screen.step("served after %d ms, without a restart: loud: HELLO!", time.Since(begun).Milliseconds())
+	d.screen.printStep("served after %d ms, without a restart: loud: HELLO!", time.Since(begun).Milliseconds())
 	return nil
 }
 
@@ -71,16 +71,16 @@ func (d *demo) applyFile(ctx context.Context, file string) error {
 		return fmt.Errorf("reading %s: %w", file, err)
 	}
 	for _, object := range objects {
-		if err := poll(ctx, d.limit, func() error { return d.client.apply(ctx, object) }); err != nil {
+		if err := awaitSuccess(ctx, d.limit, func() error { return d.client.applyObject(ctx, object) }); err != nil {
 			return d.withOperatorLog(err)
 		}
 	}
 	return nil
 }
 
-// yours returns the texts of the example's ConfigMap.
-func (d *demo) yours(ctx context.Context) (map[string]any, error) {
-	object, err := d.client.dynamic.Resource(configMaps).Namespace(d.client.home()).Get(ctx, yourChild, metav1.GetOptions{})
+// readYourChild returns the texts of the example's ConfigMap.
+func (d *demo) readYourChild(ctx context.Context) (map[string]any, error) {
+	object, err := d.client.dynamic.Resource(configMaps).Namespace(d.client.homeNamespace()).Get(ctx, yourChild, metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -90,10 +90,10 @@ func (d *demo) yours(ctx context.Context) (map[string]any, error) {
 
 // awaitText waits until the example's ConfigMap has a text.
 func (d *demo) awaitText(ctx context.Context, key, want string) error {
-	err := poll(ctx, d.limit, func() error {
-		data, err := d.yours(ctx)
+	err := awaitSuccess(ctx, d.limit, func() error {
+		data, err := d.readYourChild(ctx)
 		if err == nil && data[key] != want {
-			err = fmt.Errorf("ConfigMap %s has %s", yourChild, listed(data))
+			err = fmt.Errorf("ConfigMap %s has %s", yourChild, formatTexts(data))
 		}
 		return err
 	})
@@ -103,23 +103,23 @@ func (d *demo) awaitText(ctx context.Context, key, want string) error {
 	return nil
 }
 
-// follow says what becomes of the folder as somebody edits it, until ctx is done:
-// what lint finds after each change, and the texts of the ConfigMap.
-func (d *demo) follow(ctx context.Context) {
+// followEdits prints what becomes of the folder as somebody edits it, until ctx is done: what lint
+// finds after each change, and the texts of the ConfigMap.
+func (d *demo) followEdits(ctx context.Context) {
 	root := filepath.Join(d.dir, "yours")
-	seen, shown := newest(root), ""
+	seen, shown := findLastChange(root), ""
 	for {
-		if data, err := d.yours(ctx); err == nil && fmt.Sprint(data) != shown {
+		if data, err := d.readYourChild(ctx); err == nil && fmt.Sprint(data) != shown {
 			if shown != "" {
-				d.screen.step("ConfigMap %s now has %s", yourChild, listed(data))
+				d.screen.printStep("ConfigMap %s now has %s", yourChild, formatTexts(data))
 			}
 			shown = fmt.Sprint(data)
 		}
-		if now := newest(root); now.After(seen) {
+		if now := findLastChange(root); now.After(seen) {
 			seen, d.edited = now, true
-			out, err := d.jacquard(ctx, "lint", "--root", d.relative("yours"))
+			out, err := d.runJacquard(ctx, "lint", "--root", d.relativePath("yours"))
 			if err != nil && ctx.Err() == nil {
-				d.screen.step("jacquard lint --root %s\n%s", d.relative("yours"), out)
+				d.screen.printStep("jacquard lint --root %s\n%s", d.relativePath("yours"), out)
 			}
 		}
 		select {
@@ -130,8 +130,8 @@ func (d *demo) follow(ctx context.Context) {
 	}
 }
 
-// listed are texts by key, in one line.
-func listed(texts map[string]any) string {
+// formatTexts returns texts by key, in one line.
+func formatTexts(texts map[string]any) string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(texts)) {
 		all = append(all, fmt.Sprintf("%s: %v", key, texts[key]))
@@ -139,8 +139,8 @@ func listed(texts map[string]any) string {
 	return strings.Join(all, ", ")
 }
 
-// newest is when a file below a folder was last written.
-func newest(root string) (last time.Time) {
+// findLastChange returns when a file below a folder was last written.
+func findLastChange(root string) (last time.Time) {
 	_ = filepath.WalkDir(root, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return nil
@@ -153,8 +153,8 @@ func newest(root string) (last time.Time) {
 	return last
 }
 
-// keep moves what somebody edited to where the next demo does not empty it.
-func (d *demo) keep() error {
+// keepEdited moves what somebody edited to where the next demo does not empty it.
+func (d *demo) keepEdited() error {
 	if !d.edited {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (d *demo) keep() error {
 		if err := os.Rename(filepath.Join(d.dir, "yours"), to); err != nil {
 			return fmt.Errorf("keeping your kind: %w", err)
 		}
-		d.screen.step("your kind is in .demo/yours-%d", n)
+		d.screen.printStep("your kind is in .demo/yours-%d", n)
 		return nil
 	}
 }
