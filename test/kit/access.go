@@ -74,9 +74,9 @@ func (c *Cluster) Access(t testing.TB) *Access {
 	a.Config = rest.AnonymousClientConfig(c.Config)
 	a.Config.BearerToken = token.Status.Token
 	a.Config.QPS, a.Config.Burst = c.Config.QPS, c.Config.Burst
-	jitter(a.Config, "JITTER_OPERATOR")
+	addJitter(a.Config, "JITTER_OPERATOR")
 	a.Config.Wrap(func(next http.RoundTripper) http.RoundTripper { return through{a, next} })
-	t.Cleanup(a.withdraw)
+	t.Cleanup(a.withdrawRights)
 	return a
 }
 
@@ -88,7 +88,7 @@ func (a *Access) Serve(options controller.Options, roots ...string) {
 	defer a.mu.Unlock()
 	options.Identity = cmp.Or(options.Identity, path.Join(options.Namespace, "jacquard"))
 	a.options, a.roots, a.serving, a.seen = options, roots, true, ""
-	a.keep()
+	a.updateRolesLocked()
 }
 
 // Deny takes from the account the verbs that lacks says, or, if it is nil, gives
@@ -99,7 +99,7 @@ func (a *Access) Deny(lacks func(rule rbac.Rule, verb string) bool) {
 	defer a.mu.Unlock()
 	a.denied, a.seen = lacks, ""
 	if a.serving {
-		a.keep()
+		a.updateRolesLocked()
 	}
 }
 
@@ -108,7 +108,7 @@ func (a *Access) Roles(t testing.TB) []rbac.Role {
 	t.Helper()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	roles, err := a.roles(context.Background())
+	roles, err := a.computeRoles(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,14 +116,14 @@ func (a *Access) Roles(t testing.TB) []rbac.Role {
 }
 
 // User is the account as the audit log names it.
-func (a *Access) User() string { return username(a.Subject) }
+func (a *Access) User() string { return usernameOf(a.Subject) }
 
 // Grant gives a user, once, the rights of an operator with these options and
 // roots.
 func (c *Cluster) Grant(t testing.TB, user string, options controller.Options, roots ...string) {
 	t.Helper()
 	a := &Access{t: t, cluster: c, Subject: rbacv1.Subject{Kind: "User", APIGroup: rbacv1.GroupName, Name: user}}
-	t.Cleanup(a.withdraw)
+	t.Cleanup(a.withdrawRights)
 	a.Serve(options, roots...)
 }
 
@@ -137,16 +137,17 @@ type through struct {
 // RoundTrip sends a request.
 func (w through) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !strings.Contains(r.URL.Path, "/leases/") {
-		w.access.look()
+		w.access.updateRoles()
 	}
 	return w.next.RoundTrip(r)
 }
 
-func (a *Access) look() {
+// updateRoles applies the roles again if something changed, as long as the account has any.
+func (a *Access) updateRoles() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.serving {
-		a.keep()
+		a.updateRolesLocked()
 	}
 }
 
@@ -154,13 +155,13 @@ func (a *Access) look() {
 // operator takes a change for complete.
 const often = 25 * time.Millisecond
 
-// keep applies the roles again if something changed that they depend on; it
-// needs the mutex.
-func (a *Access) keep() {
+// updateRolesLocked applies the roles again if something changed that they depend on. a.mu must be
+// held.
+func (a *Access) updateRolesLocked() {
 	if time.Since(a.looked) < often && a.seen != "" {
 		return
 	}
-	files := a.state()
+	files := a.describeFolders()
 	seen := fmt.Sprintln(a.cluster.changes.Load()) + files
 	a.looked = time.Now()
 	if seen == a.seen {
@@ -169,17 +170,17 @@ func (a *Access) keep() {
 	if a.files != files {
 		a.files, a.read = files, nil
 	}
-	if err := a.renew(context.Background()); err != nil {
+	if err := a.renewRoles(context.Background()); err != nil {
 		a.t.Errorf("giving an operator its rights: %v", err)
 		return
 	}
 	a.seen = seen
 }
 
-// state tells two states of the folders apart.
-func (a *Access) state() string {
+// describeFolders returns a text that is another one whenever a folder has changed.
+func (a *Access) describeFolders() string {
 	var b strings.Builder
-	for _, part := range a.parts() {
+	for _, part := range a.listFolders() {
 		filepath.WalkDir(part, func(name string, d fs.DirEntry, err error) error { //nolint:errcheck // what goes meanwhile is seen next time
 			if err != nil || d.IsDir() {
 				return nil
@@ -190,15 +191,15 @@ func (a *Access) state() string {
 			return nil
 		})
 	}
-	for _, m := range a.maps(context.Background()) {
+	for _, m := range a.listConfigMaps(context.Background()) {
 		fmt.Fprintln(&b, m.Name, m.ResourceVersion)
 	}
 	return b.String()
 }
 
-// parts are the folders of the roots that an operator reads: a root may be a
-// whole repository.
-func (a *Access) parts() []string {
+// listFolders returns the folders of the roots that an operator reads. A root may be a whole
+// repository.
+func (a *Access) listFolders() []string {
 	var all []string
 	for _, root := range a.roots {
 		all = append(all, filepath.Join(root, "templates"), filepath.Join(root, "crds"))

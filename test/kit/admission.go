@@ -35,7 +35,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: somebody}]
 // deletion. Somebody asks, by a dry run, and is told what right is missing once
 // the kind is known.
 func (c *Cluster) awaitAdmission(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) {
-	gvk, err := served(crd)
+	gvk, err := findServed(crd)
 	if err != nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (c *Cluster) awaitAdmission(ctx context.Context, crd *apiextensionsv1.Custo
 	if err != nil {
 		return
 	}
-	_ = poll(func() error { // a test that meets an admission which never learns it says so itself
+	_ = awaitSuccess(func() error { // a test that meets an admission which never learns it says so itself
 		o := &unstructured.Unstructured{}
 		o.SetAPIVersion("v1")
 		o.SetKind("ConfigMap")

@@ -54,8 +54,8 @@ func (c *Cluster) Mark(t testing.TB) int64 {
 	return int64(len(c.marks.moments))
 }
 
-// moment is that of a mark.
-func (c *Cluster) moment(mark int64) moment {
+// momentOf returns the moment of a mark.
+func (c *Cluster) momentOf(mark int64) moment {
 	if mark == 0 {
 		return moment{}
 	}
@@ -79,16 +79,17 @@ func (c *Cluster) Requests(t testing.TB, mark int64) []Request {
 // that run beside each other.
 func (o *Operator) Requests(t testing.TB, mark int64) []Request {
 	t.Helper()
-	return o.sent(o.Access.cluster.Requests(t, mark))
+	return o.filterSent(o.Access.cluster.Requests(t, mark))
 }
 
 // AllRequests are those of Cluster.AllRequests that this operator sent.
 func (o *Operator) AllRequests(t testing.TB, mark int64) []Request {
 	t.Helper()
-	return o.sent(o.Access.cluster.AllRequests(t, mark))
+	return o.filterSent(o.Access.cluster.AllRequests(t, mark))
 }
 
-func (o *Operator) sent(all []Request) []Request {
+// filterSent returns the requests that this operator sent.
+func (o *Operator) filterSent(all []Request) []Request {
 	return slices.DeleteFunc(all, func(r Request) bool { return r.User != o.Access.User() })
 }
 
@@ -102,7 +103,7 @@ func (c *Cluster) AllRequests(t testing.TB, mark int64) []Request {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	since := c.moment(mark)
+	since := c.momentOf(mark)
 	if _, err := file.Seek(since.end, 0); err != nil {
 		t.Fatal(err)
 	}

@@ -27,8 +27,8 @@ type defined struct {
 	unfollow context.CancelFunc
 }
 
-// follow watches the CRDs.
-func (c *Cluster) follow() error {
+// watchCRDs watches the CRDs.
+func (c *Cluster) watchCRDs() error {
 	scheme := runtime.NewScheme()
 	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
 		return err
@@ -50,12 +50,13 @@ func (c *Cluster) follow() error {
 		return err
 	}
 	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: c.came, UpdateFunc: func(_, now any) { c.came(now) }, DeleteFunc: c.went,
+		AddFunc: c.addCRD, UpdateFunc: func(_, now any) { c.addCRD(now) }, DeleteFunc: c.removeCRD,
 	})
 	return err
 }
 
-func (d *defined) came(o any) {
+// addCRD adds a CRD, or its new state.
+func (d *defined) addCRD(o any) {
 	crd, ok := o.(*apiextensionsv1.CustomResourceDefinition)
 	if !ok {
 		return
@@ -71,7 +72,8 @@ func (d *defined) came(o any) {
 	}
 }
 
-func (d *defined) went(o any) {
+// removeCRD removes a CRD that was deleted.
+func (d *defined) removeCRD(o any) {
 	if last, ok := o.(cache.DeletedFinalStateUnknown); ok {
 		o = last.Obj
 	}
@@ -83,8 +85,9 @@ func (d *defined) went(o any) {
 	}
 }
 
-// crd is a CRD of the cluster, or nil. One that is not known yet is asked for.
-func (d *defined) crd(ctx context.Context, name string) *apiextensionsv1.CustomResourceDefinition {
+// findCRD returns a CRD of the cluster, or nil. It reads a CRD that is not known yet from the API
+// server.
+func (d *defined) findCRD(ctx context.Context, name string) *apiextensionsv1.CustomResourceDefinition {
 	d.mu.Lock()
 	known := d.crds[name]
 	d.mu.Unlock()
@@ -95,7 +98,7 @@ func (d *defined) crd(ctx context.Context, name string) *apiextensionsv1.CustomR
 	if err := d.reader.Get(ctx, client.ObjectKey{Name: name}, crd); err != nil {
 		return nil
 	}
-	d.came(crd)
+	d.addCRD(crd)
 	return crd
 }
 
@@ -111,8 +114,8 @@ func (d *defined) byKind(gk apischema.GroupKind) *apiextensionsv1.CustomResource
 	return nil
 }
 
-// claimed are the names of the CRDs that an installation serves.
-func (d *defined) claimed(identity string) map[string]bool {
+// listClaimed returns the names of the CRDs that an installation serves.
+func (d *defined) listClaimed(identity string) map[string]bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all := map[string]bool{}
@@ -124,8 +127,8 @@ func (d *defined) claimed(identity string) map[string]bool {
 	return all
 }
 
-// served is a version in which a CRD is served.
-func served(crd *apiextensionsv1.CustomResourceDefinition) (apischema.GroupVersionKind, error) {
+// findServed returns the kind of a CRD in a version in which it is served.
+func findServed(crd *apiextensionsv1.CustomResourceDefinition) (apischema.GroupVersionKind, error) {
 	for _, v := range crd.Spec.Versions {
 		if v.Served {
 			return apischema.GroupVersionKind{Group: crd.Spec.Group, Version: v.Name, Kind: crd.Spec.Names.Kind}, nil

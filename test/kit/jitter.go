@@ -11,10 +11,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// jitter lets some of the requests of cfg, some of their answers and some of
-// what watches bring come late, by up to the duration in the environment's
-// variable: it shows what only works because one side is quick.
-func jitter(cfg *rest.Config, variable string) {
+// addJitter delays some of the requests of cfg, some of their answers and some of the events of
+// watches. They are late by up to the duration in the environment's variable. This shows what only
+// works because one side is quick.
+func addJitter(cfg *rest.Config, variable string) {
 	if most, err := time.ParseDuration(os.Getenv(variable)); err == nil && most > 0 {
 		cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return jittered{next, most} })
 	}

@@ -150,7 +150,7 @@ func Write(t testing.TB, root string, files map[string]string) {
 			t.Fatal(err)
 		}
 		var err error
-		if written[file], err = aside(text); err != nil {
+		if written[file], err = writeAside(text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -161,8 +161,8 @@ func Write(t testing.TB, root string, files map[string]string) {
 	}
 }
 
-// aside writes a file beside all roots.
-func aside(text string) (name string, err error) {
+// writeAside writes a file beside all roots.
+func writeAside(text string) (name string, err error) {
 	file, err := os.CreateTemp("", "jacquard-test-")
 	if err != nil {
 		return "", err

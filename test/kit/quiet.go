@@ -138,7 +138,7 @@ func (o *Operator) checkDue() error {
 	if err != nil {
 		return err
 	}
-	for kind := range o.Access.cluster.claimed(o.identity) {
+	for kind := range o.Access.cluster.listClaimed(o.identity) {
 		if due[kind] > 0 {
 			return fmt.Errorf("%v resources of %s are due", due[kind], kind)
 		}

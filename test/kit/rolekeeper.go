@@ -46,8 +46,8 @@ type printed struct {
 	kinds map[string]*kind.Kind
 }
 
-// maps are the ConfigMaps that hold folders.
-func (a *Access) maps(ctx context.Context) []corev1.ConfigMap {
+// listConfigMaps returns the ConfigMaps that hold folders.
+func (a *Access) listConfigMaps(ctx context.Context) []corev1.ConfigMap {
 	if a.options.Namespace == "" {
 		return nil
 	}
@@ -58,9 +58,9 @@ func (a *Access) maps(ctx context.Context) []corev1.ConfigMap {
 	return list.Items
 }
 
-// renew applies the roles that are needed now, and waits until they are valid.
-func (a *Access) renew(ctx context.Context) error {
-	roles, err := a.roles(ctx)
+// renewRoles applies the roles that are needed now, and waits until they are valid.
+func (a *Access) renewRoles(ctx context.Context) error {
+	roles, err := a.computeRoles(ctx)
 	if err != nil {
 		return err
 	}
@@ -71,22 +71,22 @@ func (a *Access) renew(ctx context.Context) error {
 	var fresh, taken []rbac.Role
 	for i, role := range roles {
 		whole := role
-		role.Rules = a.left(role.Rules)
+		role.Rules = a.dropDenied(role.Rules)
 		role.Name = fmt.Sprintf("%s:%s:%d:%s", a.Subject.Name, strings.ReplaceAll(a.options.Identity, "/", ":"), i, role.Name)
 		roles[i] = role
-		changed, err := a.apply(ctx, role, wanted)
+		changed, err := a.applyRole(ctx, role, wanted)
 		if err != nil {
 			return err
 		}
 		if changed {
 			fresh = append(fresh, role)
-			taken = append(taken, a.taken(whole)...)
+			taken = append(taken, a.listDenied(whole)...)
 		}
 	}
-	if err := a.cluster.valid(ctx, a.Subject, fresh); err != nil {
+	if err := a.cluster.awaitGranted(ctx, a.Subject, fresh); err != nil {
 		return err
 	}
-	if err := a.cluster.invalid(ctx, a.Subject, taken, roles); err != nil {
+	if err := a.cluster.awaitWithdrawn(ctx, a.Subject, taken, roles); err != nil {
 		return err
 	}
 	for key, o := range a.applied {
@@ -101,8 +101,8 @@ func (a *Access) renew(ctx context.Context) error {
 	return nil
 }
 
-// left are the rules without what the account is to lack.
-func (a *Access) left(rules []rbac.Rule) []rbac.Rule {
+// dropDenied returns the rules without what the account is to lack.
+func (a *Access) dropDenied(rules []rbac.Rule) []rbac.Rule {
 	if a.denied == nil {
 		return rules
 	}
@@ -116,8 +116,8 @@ func (a *Access) left(rules []rbac.Rule) []rbac.Rule {
 	return all
 }
 
-// taken are, each as a role of one verb, what of a role the account is to lack.
-func (a *Access) taken(role rbac.Role) (all []rbac.Role) {
+// listDenied returns what of a role the account is to lack, each as a role of one verb.
+func (a *Access) listDenied(role rbac.Role) (all []rbac.Role) {
 	for _, r := range role.Rules {
 		for _, verb := range r.Verbs {
 			if a.denied != nil && a.denied(r, verb) {
@@ -130,9 +130,9 @@ func (a *Access) taken(role rbac.Role) (all []rbac.Role) {
 	return all
 }
 
-// apply applies a role and its bindings as `jacquard rbac` prints them, unless
-// they are as they were.
-func (a *Access) apply(ctx context.Context, role rbac.Role, wanted map[string]bool) (changed bool, err error) {
+// applyRole applies a role and its bindings as `jacquard rbac` prints them, unless they are as they
+// were.
+func (a *Access) applyRole(ctx context.Context, role rbac.Role, wanted map[string]bool) (changed bool, err error) {
 	var text bytes.Buffer
 	if err := rbac.Write(&text, []rbac.Role{role}, rbac.Binding{Operator: a.Subject}); err != nil {
 		return false, err
@@ -156,8 +156,8 @@ func (a *Access) apply(ctx context.Context, role rbac.Role, wanted map[string]bo
 	return changed, nil
 }
 
-// withdraw takes all rights from the account.
-func (a *Access) withdraw() {
+// withdrawRights takes all rights from the account.
+func (a *Access) withdrawRights() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.serving = false
@@ -168,8 +168,8 @@ func (a *Access) withdraw() {
 	}
 }
 
-// roles are those that the operator needs now.
-func (a *Access) roles(ctx context.Context) ([]rbac.Role, error) {
+// computeRoles returns the roles that the operator needs now.
+func (a *Access) computeRoles(ctx context.Context) ([]rbac.Role, error) {
 	found := a.read
 	if found == nil {
 		var isWhole bool
@@ -181,7 +181,7 @@ func (a *Access) roles(ctx context.Context) ([]rbac.Role, error) {
 	roles := rbac.Base(rbac.Installation{Namespace: cmp.Or(a.options.Namespace, a.options.LeaderElectionNamespace),
 		Namespaces:    a.options.Namespaces,
 		SecureMetrics: a.options.MetricsSecure, Identity: a.options.Identity, Divides: a.options.Buckets > 0})
-	names := a.cluster.claimed(a.options.Identity)
+	names := a.cluster.listClaimed(a.options.Identity)
 	for name := range folders {
 		names[name] = true
 	}
@@ -204,7 +204,7 @@ func (a *Access) roles(ctx context.Context) ([]rbac.Role, error) {
 // whether all could be read.
 func (a *Access) readFolders(ctx context.Context) (found *foldersRead, isWhole bool) {
 	isWhole = true
-	folders, crds := folder.OfConfigMaps(a.maps(ctx)), map[string]*schema.CRD{}
+	folders, crds := folder.OfConfigMaps(a.listConfigMaps(ctx)), map[string]*schema.CRD{}
 	for _, dir := range a.roots {
 		contents, err := folder.FromDir(dir).Read()
 		if err != nil {
@@ -223,8 +223,8 @@ func (a *Access) readFolders(ctx context.Context) (found *foldersRead, isWhole b
 
 // ofKind are the roles for one kind, as `jacquard rbac` prints them of its folder.
 func (a *Access) ofKind(ctx context.Context, name string, f *folder.Folder, file *schema.CRD) ([]rbac.Role, error) {
-	in := rbac.Input{CRD: file, Plural: a.cluster.plural, Install: file != nil && a.options.InstallCRDs, Namespaces: a.options.Namespaces}
-	if live := a.cluster.crd(ctx, name); live != nil {
+	in := rbac.Input{CRD: file, Plural: a.cluster.pluralOf, Install: file != nil && a.options.InstallCRDs, Namespaces: a.options.Namespaces}
+	if live := a.cluster.findCRD(ctx, name); live != nil {
 		crd, err := schema.FromObject(live)
 		if err != nil {
 			return nil, err
@@ -236,20 +236,21 @@ func (a *Access) ofKind(ctx context.Context, name string, f *folder.Folder, file
 	if in.CRD == nil {
 		return nil, nil
 	}
-	if in.Kind = a.printed(name, f, in.CRD); in.Kind == nil {
+	if in.Kind = a.chooseKind(name, f, in.CRD); in.Kind == nil {
 		return nil, nil
 	}
 	return rbac.Of(in)
 }
 
-// printed is the folder that the roles of a kind are printed of: the present one;
-// or the last one that compiled; or an empty one, with which whoever makes a kind
-// begins. It is nil if the CRD does not allow even that.
-func (a *Access) printed(name string, f *folder.Folder, crd *schema.CRD) *kind.Kind {
+// chooseKind returns the compiled folder of which the roles of a kind are printed. This is the
+// present one, if it compiles, or else the last one that compiled. If none ever compiled, it is an
+// empty folder, with which whoever makes a kind begins. The result is nil if the CRD does not allow
+// even that.
+func (a *Access) chooseKind(name string, f *folder.Folder, crd *schema.CRD) *kind.Kind {
 	a.cluster.printed.mu.Lock()
 	defer a.cluster.printed.mu.Unlock()
 	key := a.options.Identity + " " + name
-	if k := a.compile(f, crd); k != nil {
+	if k := a.compileFolder(f, crd); k != nil {
 		a.cluster.printed.kinds[key] = k
 	}
 	if k := a.cluster.printed.kinds[key]; k != nil {
@@ -259,12 +260,12 @@ func (a *Access) printed(name string, f *folder.Folder, crd *schema.CRD) *kind.K
 	if err != nil {
 		return nil
 	}
-	return a.compile(empty, crd)
+	return a.compileFolder(empty, crd)
 }
 
-// compile compiles a folder for this operator; nil if there is none or it does not
-// compile.
-func (a *Access) compile(f *folder.Folder, crd *schema.CRD) *kind.Kind {
+// compileFolder compiles a folder for this operator. It returns nil if there is no folder or if it
+// does not compile.
+func (a *Access) compileFolder(f *folder.Folder, crd *schema.CRD) *kind.Kind {
 	if f == nil {
 		return nil
 	}
@@ -275,5 +276,5 @@ func (a *Access) compile(f *folder.Folder, crd *schema.CRD) *kind.Kind {
 	if err != nil {
 		return nil
 	}
-	return k.At(kind.Site{Namespace: a.options.Namespace, Scopes: a.cluster.scopes})
+	return k.At(kind.Site{Namespace: a.options.Namespace, Scopes: a.cluster.scopeOf})
 }

@@ -108,7 +108,7 @@ func Main(m *testing.M, into **Cluster, flags ...string) {
 	if into == nil {
 		os.Exit(m.Run())
 	}
-	c, err := start(flags)
+	c, err := startCluster(flags)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starting the test cluster:", err)
 		os.Exit(1)
@@ -133,7 +133,7 @@ func setParallel() {
 // `devcluster up`.
 func Start(t testing.TB, flags ...string) *Cluster {
 	t.Helper()
-	c, err := start(flags)
+	c, err := startCluster(flags)
 	if err != nil {
 		t.Fatal("starting a cluster: ", err)
 	}
@@ -141,8 +141,8 @@ func Start(t testing.TB, flags ...string) *Cluster {
 	return c
 }
 
-// start starts .bin/devcluster, with the programs that KUBEBUILDER_ASSETS has.
-func start(flags []string) (*Cluster, error) {
+// startCluster starts .bin/devcluster, with the programs that KUBEBUILDER_ASSETS has.
+func startCluster(flags []string) (*Cluster, error) {
 	root, err := Root()
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func start(flags []string) (*Cluster, error) {
 	if err := c.awaitReady(out); err != nil {
 		return nil, err
 	}
-	return c, c.connect()
+	return c, c.connectClients()
 }
 
 // awaitReady reads the cluster's output until it says KUBECONFIG=, and goes on
@@ -219,18 +219,20 @@ func (c *Cluster) Process(part string) (int, error) {
 	return pid.(int), nil
 }
 
-func (c *Cluster) connect() (err error) {
-	if c.Config, err = load(filepath.Join(c.Dir, "kubeconfig")); err != nil {
+// connectClients makes the clients of the cluster, and starts to watch the CRDs.
+func (c *Cluster) connectClients() (err error) {
+	if c.Config, err = loadConfig(filepath.Join(c.Dir, "kubeconfig")); err != nil {
 		return err
 	}
-	jitter(c.Config, "JITTER_TESTS")
+	addJitter(c.Config, "JITTER_TESTS")
 	if c.Client, err = client.NewWithWatch(c.Config, client.Options{}); err != nil {
 		return err
 	}
-	return c.follow()
+	return c.watchCRDs()
 }
 
-func load(file string) (*rest.Config, error) {
+// loadConfig reads a kubeconfig.
+func loadConfig(file string) (*rest.Config, error) {
 	cfg, err := clientcmd.BuildConfigFromFlags("", file)
 	if err != nil {
 		return nil, err
@@ -339,17 +341,17 @@ const patience = 3 * time.Minute
 // Eventually waits until check returns nil, and fails with what it said last.
 func Eventually(t testing.TB, what string, check func() error) {
 	t.Helper()
-	if err := poll(check); err != nil {
+	if err := awaitSuccess(check); err != nil {
 		t.Fatalf("waiting until %s: %v", what, err)
 	}
 }
 
-// poll calls check until it returns nil or patience ends, and then returns what
-// check said last. It asks again after a third of what it has waited so far: what
-// is nearly there is seen at once, and what takes long is not asked for all the
-// time, which costs the API server more than the operators under test do.
-func poll(check func() error) (err error) {
-	for start := time.Now(); time.Since(start) < patience; time.Sleep(interval(time.Since(start))) {
+// awaitSuccess calls check until it returns nil or patience ends, and then returns its last error.
+// It calls check again after a third of the time that it has waited so far. So it soon sees what is
+// nearly there. What takes long is checked seldom, since frequent checks cost the API server more
+// than the operators under test do.
+func awaitSuccess(check func() error) (err error) {
+	for start := time.Now(); time.Since(start) < patience; time.Sleep(chooseInterval(time.Since(start))) {
 		if err = check(); err == nil {
 			return nil
 		}
@@ -357,6 +359,7 @@ func poll(check func() error) (err error) {
 	return err
 }
 
-func interval(waited time.Duration) time.Duration {
+// chooseInterval returns how long to wait until the next check.
+func chooseInterval(waited time.Duration) time.Duration {
 	return min(max(waited/3, 25*time.Millisecond), 500*time.Millisecond)
 }
