@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
-// fields keeps the owners of fields of a kind, by the API server's own code. Lists
-// are atomic, since there are no schemas.
-func fields(c call) *managedfields.FieldManager {
+// newFieldManager returns what keeps the owners of the fields of a kind: the API server's own code.
+// Lists are atomic, since there are no schemas.
+func newFieldManager(c call) *managedfields.FieldManager {
 	gvk := c.served.GVK
 	m, err := managedfields.NewDefaultFieldManager(managedfields.NewDeducedTypeConverter(), untyped{}, untyped{}, untyped{}, gvk,
 		gvk.GroupVersion(), c.Subresource, nil)

@@ -29,30 +29,32 @@ type call struct {
 	body   []byte
 }
 
-func (s *Server) serve(c call) (any, *metav1.Status) {
+// serveCall carries out a request, and returns an object or why it failed.
+func (s *Server) serveCall(c call) (any, *metav1.Status) {
 	if c.Verb == "list" {
 		return s.list(c), nil
 	}
 	at := types.NamespacedName{Namespace: c.Namespace, Name: c.Name}
 	there := s.objects[at][c.served.GVR.GroupResource()]
 	if there == nil && c.Verb != "apply" {
-		status := failed(http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s %q not found", c.Resource, c.Name))
+		status := newFailure(http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s %q not found", c.Resource, c.Name))
 		status.Details = &metav1.StatusDetails{Name: c.Name, Kind: c.Resource}
 		return nil, status
 	}
 	switch c.Verb {
 	case "get":
-		return shown(c, there), nil
+		return convertObject(c, there), nil
 	case "delete":
 		return s.delete(c, there)
 	case "apply":
-		return s.apply(c, there)
+		return s.applyObject(c, there)
 	}
-	return s.patch(c, there)
+	return s.patchObject(c, there)
 }
 
-// shown is an object, or its metadata if that is what was asked for.
-func shown(c call, o *unstructured.Unstructured) any {
+// convertObject returns an object in the version of the request, or only its metadata if the
+// request accepts that.
+func convertObject(c call, o *unstructured.Unstructured) any {
 	if !strings.Contains(c.http.Header.Get("Accept"), "PartialObjectMetadata") {
 		return convertVersion(o, c.served.GVK).Object
 	}
@@ -67,10 +69,10 @@ func (s *Server) list(c call) any {
 	}
 	name, named := strings.CutPrefix(query.Get("fieldSelector"), "metadata.name=")
 	items := []any{}
-	for _, o := range s.all(c.served.GVK) {
+	for _, o := range s.listSorted(c.served.GVK) {
 		if (c.Namespace == "" || o.GetNamespace() == c.Namespace) && selector.Matches(labels.Set(o.GetLabels())) &&
 			(!named || o.GetName() == name) {
-			items = append(items, shown(c, o))
+			items = append(items, convertObject(c, o))
 		}
 	}
 	list := map[string]any{"apiVersion": c.served.GVK.GroupVersion().String(), "kind": c.served.GVK.Kind + "List"}
@@ -81,8 +83,8 @@ func (s *Server) list(c call) any {
 	return list
 }
 
-// all are the objects of a kind, by namespace and name.
-func (s *Server) all(gvk schema.GroupVersionKind) []*unstructured.Unstructured {
+// listSorted returns the objects of a kind, by namespace and name.
+func (s *Server) listSorted(gvk schema.GroupVersionKind) []*unstructured.Unstructured {
 	served, _ := s.Served(gvk)
 	var all []*unstructured.Unstructured
 	for _, of := range s.objects {
@@ -96,56 +98,59 @@ func (s *Server) all(gvk schema.GroupVersionKind) []*unstructured.Unstructured {
 	return all
 }
 
-func conflict(message string) *metav1.Status {
-	return failed(http.StatusConflict, metav1.StatusReasonConflict, "Operation cannot be fulfilled: "+message)
+// newConflict returns the failure of a write that another one has overtaken.
+func newConflict(message string) *metav1.Status {
+	return newFailure(http.StatusConflict, metav1.StatusReasonConflict, "Operation cannot be fulfilled: "+message)
 }
 
-// precondition refuses a write that is about another object, or another state of
-// it, than there is.
-func precondition(there *unstructured.Unstructured, uid types.UID, version string) *metav1.Status {
+// checkPrecondition refuses a write that is about another object, or another state of it, than
+// there is.
+func checkPrecondition(there *unstructured.Unstructured, uid types.UID, version string) *metav1.Status {
 	switch {
 	case there == nil && uid != "":
-		return failed(http.StatusConflict, metav1.StatusReasonConflict, "uid mismatch: the object does not exist")
+		return newFailure(http.StatusConflict, metav1.StatusReasonConflict, "uid mismatch: the object does not exist")
 	case there == nil:
 		return nil
 	case uid != "" && uid != there.GetUID():
-		status := failed(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "metadata.uid: Invalid value: field is immutable")
+		status := newFailure(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "metadata.uid: Invalid value: field is immutable")
 		status.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{Field: "metadata.uid", Message: "field is immutable"}}}
 		return status
 	case version != "" && version != there.GetResourceVersion():
-		return conflict("the object has been modified; please apply your changes to the latest version and try again")
+		return newConflict("the object has been modified; please apply your changes to the latest version and try again")
 	}
 	return nil
 }
 
-func (s *Server) apply(c call, there *unstructured.Unstructured) (any, *metav1.Status) {
+// applyObject carries out a server-side apply. there is nil if the object does not exist.
+func (s *Server) applyObject(c call, there *unstructured.Unstructured) (any, *metav1.Status) {
 	doc := &unstructured.Unstructured{}
 	if err := json.Unmarshal(c.body, &doc.Object); err != nil {
-		return nil, failed(http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+		return nil, newFailure(http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
 	}
-	if status := precondition(there, doc.GetUID(), doc.GetResourceVersion()); status != nil {
+	if status := checkPrecondition(there, doc.GetUID(), doc.GetResourceVersion()); status != nil {
 		return nil, status
 	}
 	base := there
 	if base == nil {
-		base = empty(c)
+		base = newObject(c)
 	}
 	unstructured.RemoveNestedField(doc.Object, "metadata", "uid")
 	unstructured.RemoveNestedField(doc.Object, "metadata", "resourceVersion")
 	query := c.http.URL.Query()
-	out, err := fields(c).Apply(base.DeepCopy(), doc, query.Get("fieldManager"), query.Get("force") == "true")
+	out, err := newFieldManager(c).Apply(base.DeepCopy(), doc, query.Get("fieldManager"), query.Get("force") == "true")
 	if refusal, is := err.(interface{ Status() metav1.Status }); is {
 		status := refusal.Status()
 		status.Kind, status.APIVersion = "Status", "v1" // else the client reads no causes
 		return nil, &status
 	}
 	if err != nil {
-		return nil, failed(http.StatusInternalServerError, metav1.StatusReasonInternalError, err.Error())
+		return nil, newFailure(http.StatusInternalServerError, metav1.StatusReasonInternalError, err.Error())
 	}
-	return s.store(c, there, out.(*unstructured.Unstructured)).Object, nil
+	return s.storeObject(c, there, out.(*unstructured.Unstructured)).Object, nil
 }
 
-func empty(c call) *unstructured.Unstructured {
+// newObject returns an object that has only its kind and its name.
+func newObject(c call) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(c.served.GVK)
 	o.SetName(c.Name)
@@ -153,11 +158,11 @@ func empty(c call) *unstructured.Unstructured {
 	return o
 }
 
-// patch is a merge or JSON patch.
-func (s *Server) patch(c call, there *unstructured.Unstructured) (any, *metav1.Status) {
+// patchObject carries out a merge patch or a JSON patch.
+func (s *Server) patchObject(c call, there *unstructured.Unstructured) (any, *metav1.Status) {
 	before, err := json.Marshal(there.Object)
 	if err != nil {
-		return nil, failed(http.StatusInternalServerError, metav1.StatusReasonInternalError, err.Error())
+		return nil, newFailure(http.StatusInternalServerError, metav1.StatusReasonInternalError, err.Error())
 	}
 	var after []byte
 	if c.http.Header.Get("Content-Type") == string(types.JSONPatchType) {
@@ -173,22 +178,22 @@ func (s *Server) patch(c call, there *unstructured.Unstructured) (any, *metav1.S
 		err = json.Unmarshal(after, &out.Object)
 	}
 	if err != nil {
-		return nil, failed(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, err.Error())
+		return nil, newFailure(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, err.Error())
 	}
-	if status := precondition(there, out.GetUID(), out.GetResourceVersion()); status != nil {
+	if status := checkPrecondition(there, out.GetUID(), out.GetResourceVersion()); status != nil {
 		return nil, status
 	}
 	if managed := out.GetManagedFields(); len(managed) == 1 && managed[0].Operation == "" { // that is how there are to be none
 		out.SetManagedFields(nil)
 	}
 	if reflect.DeepEqual(there.GetManagedFields(), out.GetManagedFields()) { // else the patch is about them
-		out = fields(c).UpdateNoErrors(there.DeepCopy(), out, c.http.URL.Query().Get("fieldManager")).(*unstructured.Unstructured)
+		out = newFieldManager(c).UpdateNoErrors(there.DeepCopy(), out, c.http.URL.Query().Get("fieldManager")).(*unstructured.Unstructured)
 	}
-	return s.store(c, there, out).Object, nil
+	return s.storeObject(c, there, out).Object, nil
 }
 
-// store keeps an object, if that changes something, and returns it.
-func (s *Server) store(c call, there, out *unstructured.Unstructured) *unstructured.Unstructured {
+// storeObject stores an object, if that changes something, and returns it.
+func (s *Server) storeObject(c call, there, out *unstructured.Unstructured) *unstructured.Unstructured {
 	out.SetNamespace(c.Namespace)
 	if there == nil {
 		out.SetUID(types.UID(fmt.Sprintf("uid-%d", s.version)))
@@ -223,16 +228,16 @@ func (s *Server) delete(c call, there *unstructured.Unstructured) (any, *metav1.
 	how := &metav1.DeleteOptions{}
 	if len(c.body) > 0 {
 		if err := json.Unmarshal(c.body, how); err != nil {
-			return nil, failed(http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
+			return nil, newFailure(http.StatusBadRequest, metav1.StatusReasonBadRequest, err.Error())
 		}
 	}
 	if p := how.Preconditions; p != nil && p.UID != nil && *p.UID != there.GetUID() {
-		return nil, conflict("the UID in the precondition does not match the UID in record")
+		return nil, newConflict("the UID in the precondition does not match the UID in record")
 	}
 	if there.GetDeletionTimestamp() == nil {
 		out := there.DeepCopy()
 		out.SetDeletionTimestamp(ptr.To(metav1.NewTime(time.Now().UTC().Truncate(time.Second))))
-		s.store(c, there, out)
+		s.storeObject(c, there, out)
 	}
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess}, nil
 }

@@ -19,7 +19,7 @@ func (s *Server) All(gvk schema.GroupVersionKind) []*unstructured.Unstructured {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []*unstructured.Unstructured
-	for _, o := range s.all(gvk) {
+	for _, o := range s.listSorted(gvk) {
 		all = append(all, o.DeepCopy())
 	}
 	return all
@@ -46,14 +46,14 @@ func (s *Server) Change(o *unstructured.Unstructured, manager string, change fun
 	there := s.objects[types.NamespacedName{Namespace: c.Namespace, Name: c.Name}][c.served.GVR.GroupResource()]
 	base, out := there, o.DeepCopy()
 	if there == nil {
-		base = empty(c)
+		base = newObject(c)
 	} else {
 		out = there.DeepCopy()
 	}
 	if change != nil {
 		change(out)
 	}
-	return s.store(c, there, fields(c).UpdateNoErrors(base.DeepCopy(), out, manager).(*unstructured.Unstructured))
+	return s.storeObject(c, there, newFieldManager(c).UpdateNoErrors(base.DeepCopy(), out, manager).(*unstructured.Unstructured))
 }
 
 // Apply applies a document, server-side and by force, under a manager's name. It
@@ -68,7 +68,7 @@ func (s *Server) Apply(o *unstructured.Unstructured, manager string) *unstructur
 		panic(err) // a test's own document
 	}
 	c.body = body
-	answer, status := s.apply(c, s.objects[types.NamespacedName{Namespace: c.Namespace, Name: c.Name}][c.served.GVR.GroupResource()])
+	answer, status := s.applyObject(c, s.objects[types.NamespacedName{Namespace: c.Namespace, Name: c.Name}][c.served.GVR.GroupResource()])
 	if status != nil {
 		panic(status.Message)
 	}
@@ -81,7 +81,7 @@ func (s *Server) Put(o *unstructured.Unstructured) {
 	defer s.mu.Unlock()
 	c := s.callOf(o, "")
 	managed := o.GetManagedFields()
-	out := s.store(c, nil, o.DeepCopy())
+	out := s.storeObject(c, nil, o.DeepCopy())
 	out.SetManagedFields(managed)
 	out.SetUID(o.GetUID())
 	s.objects[types.NamespacedName{Namespace: c.Namespace, Name: c.Name}][c.served.GVR.GroupResource()] = out

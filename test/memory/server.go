@@ -88,8 +88,8 @@ func (s *Server) Served(gvk schema.GroupVersionKind) (live.Resource, bool) {
 func (s *Server) RoundTrip(req *http.Request) (*http.Response, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if body, found := s.discovery(req.URL.Path); found {
-		return respond(req, http.StatusOK, body)
+	if body, found := s.serveDiscovery(req.URL.Path); found {
+		return newResponse(req, http.StatusOK, body)
 	}
 	var sent []byte
 	if req.Body != nil {
@@ -97,7 +97,7 @@ func (s *Server) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	served, r, err := s.parse(req)
 	if err != nil {
-		return refuse(req, failed(http.StatusNotFound, metav1.StatusReasonNotFound, err.Error()))
+		return newRefusal(req, newFailure(http.StatusNotFound, metav1.StatusReasonNotFound, err.Error()))
 	}
 	var how metav1.DeleteOptions
 	if r.Verb == "delete" && json.Unmarshal(sent, &how) == nil {
@@ -106,17 +106,17 @@ func (s *Server) RoundTrip(req *http.Request) (*http.Response, error) {
 	s.requests = append(s.requests, r)
 	if s.Refuse != nil {
 		if status := s.Refuse(r); status != nil {
-			return refuse(req, status)
+			return newRefusal(req, status)
 		}
 	}
-	answer, status := s.serve(call{Request: r, served: served, http: req, body: sent})
+	answer, status := s.serveCall(call{Request: r, served: served, http: req, body: sent})
 	if s.Lose != nil && s.Lose(r) {
 		return nil, fmt.Errorf("the connection broke")
 	}
 	if status != nil {
-		return refuse(req, status)
+		return newRefusal(req, status)
 	}
-	return respond(req, http.StatusOK, answer)
+	return newResponse(req, http.StatusOK, answer)
 }
 
 // parse says what a request asks for.
@@ -156,8 +156,9 @@ func (s *Server) parse(req *http.Request) (live.Resource, Request, error) {
 	return s.kinds[i], r, nil
 }
 
-// discovery answers what asks which kinds there are.
-func (s *Server) discovery(asked string) (any, bool) {
+// serveDiscovery returns the answer to a request for the kinds that there are, or false for other
+// requests.
+func (s *Server) serveDiscovery(asked string) (any, bool) {
 	groups := map[string]metav1.APIGroup{}
 	resources := map[string]*metav1.APIResourceList{}
 	for _, k := range s.kinds {
@@ -192,17 +193,19 @@ func (s *Server) discovery(asked string) (any, bool) {
 	return found, found != nil
 }
 
-// failed is how the server refuses.
-func failed(code int, reason metav1.StatusReason, message string) *metav1.Status {
+// newFailure returns the status of a request that the server refuses.
+func newFailure(code int, reason metav1.StatusReason, message string) *metav1.Status {
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusFailure,
 		Code: int32(code), Reason: reason, Message: message} //nolint:gosec // codes are small
 }
 
-func refuse(req *http.Request, status *metav1.Status) (*http.Response, error) {
-	return respond(req, int(status.Code), status)
+// newRefusal returns the response to a request that the server refuses.
+func newRefusal(req *http.Request, status *metav1.Status) (*http.Response, error) {
+	return newResponse(req, int(status.Code), status)
 }
 
-func respond(req *http.Request, code int, body any) (*http.Response, error) {
+// newResponse returns a response with a body in JSON. A string is sent as it is.
+func newResponse(req *http.Request, code int, body any) (*http.Response, error) {
 	data, err := json.Marshal(body)
 	if text, is := body.(string); is {
 		data = []byte(text)
