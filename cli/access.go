@@ -14,7 +14,8 @@ import (
 // An access is how a command reaches the cluster.
 type access struct{ kubeconfig, context string }
 
-func (a *access) flags(cmd *cobra.Command) {
+// addFlags adds the flags that choose the cluster.
+func (a *access) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.kubeconfig, "kubeconfig", "", "kubeconfig file")
 	cmd.Flags().StringVar(&a.context, "context", "", "context in the kubeconfig")
 }
@@ -46,13 +47,13 @@ func (refusedNamespace) Set(string) error {
 	return errors.New("this names the namespace of resources; name the operator's by --operator-namespace")
 }
 
-// load returns the access to the cluster of --kubeconfig, of KUBECONFIG, of the
-// Pod's service account, or of ~/.kube/config.
-func (a *access) load() (*rest.Config, error) {
+// loadConfig returns the access to the cluster of --kubeconfig, of KUBECONFIG, of the Pod's service
+// account, or of ~/.kube/config.
+func (a *access) loadConfig() (*rest.Config, error) {
 	if err := a.checkKubeconfig(); err != nil {
 		return nil, fmt.Errorf("finding the cluster: %w", err)
 	}
-	cfg, err := a.loader().ClientConfig()
+	cfg, err := a.newLoader().ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
 		err = a.errNoKubeconfig()
 	}
@@ -63,7 +64,8 @@ func (a *access) load() (*rest.Config, error) {
 	return cfg, nil
 }
 
-func (a *access) loader() clientcmd.ClientConfig {
+// newLoader returns what loads the kubeconfig, in the context that the flags choose.
+func (a *access) newLoader() clientcmd.ClientConfig {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(a.loadingRules(), &clientcmd.ConfigOverrides{CurrentContext: a.context})
 }
 

@@ -60,7 +60,7 @@ The exit code is 1 if an object that exists cannot be taken over.`,
 	}
 	rootFlag(cmd, &o.roots)
 	configFlag(cmd, &o.config)
-	o.flags(cmd)
+	o.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.all, "all", false, "look at all resources of the kind; with --namespace, at those of this namespace")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "take the objects over; without it, only print")
 	cmd.Flags().StringVar(&o.identity, "identity", "", "with --all: only look at the resources of this installation, "+
@@ -74,11 +74,11 @@ func (o *adoptOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := o.open(ctx, kinds)
+	s, err := o.openSight(ctx, kinds)
 	if err != nil {
 		return err
 	}
-	a := adopting{adoptOptions: o, sight: s, to: visible(cmd.OutOrStdout())}
+	a := adopting{adoptOptions: o, sight: s, to: stripControls(cmd.OutOrStdout())}
 	if o.yes {
 		cfg, err := o.access.clientConfig()
 		if err != nil {
@@ -89,16 +89,16 @@ func (o *adoptOptions) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if o.all {
-		err = a.everything(ctx, args[0])
+		err = a.adoptAll(ctx, args[0])
 	} else {
 		for _, arg := range args {
-			err = errors.Join(err, a.one(ctx, arg))
+			err = errors.Join(err, a.adoptOne(ctx, arg))
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return a.conclude()
+	return a.printTotals()
 }
 
 // An adopting is one run of `jacquard adopt`.
@@ -112,8 +112,9 @@ type adopting struct {
 	adopted, missing, wrong int
 }
 
-func (a *adopting) everything(ctx context.Context, name string) error {
-	s, err := a.folder(ctx, name)
+// adoptAll adopts the objects of all resources of a kind that the installation serves.
+func (a *adopting) adoptAll(ctx context.Context, name string) error {
+	s, err := a.compileFolder(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -130,15 +131,16 @@ func (a *adopting) everything(ctx context.Context, name string) error {
 			mine = append(mine, r)
 		}
 	}
-	return a.adopt(ctx, s, mine)
+	return a.adoptResources(ctx, s, mine)
 }
 
-func (a *adopting) one(ctx context.Context, arg string) error {
-	t, ok := parseTarget(arg, a.place())
+// adoptOne adopts the objects of the one resource that an argument names.
+func (a *adopting) adoptOne(ctx context.Context, arg string) error {
+	t, ok := parseTarget(arg, a.chooseNamespace())
 	if !ok {
 		return fmt.Errorf("%s is not NAME/RESOURCE; all resources of a kind are NAME --all", arg)
 	}
-	s, err := a.folder(ctx, t.kind)
+	s, err := a.compileFolder(ctx, t.kind)
 	if err != nil {
 		return err
 	}
@@ -146,14 +148,15 @@ func (a *adopting) one(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	return a.adopt(ctx, s, []*unstructured.Unstructured{resource})
+	return a.adoptResources(ctx, s, []*unstructured.Unstructured{resource})
 }
 
-// adopt adopts what may be, if the command says so, and prints it all.
-func (a *adopting) adopt(ctx context.Context, s diff.Sight, resources []*unstructured.Unstructured) error {
+// adoptResources adopts what may be adopted, if the command has --yes. It prints everything that it
+// finds.
+func (a *adopting) adoptResources(ctx context.Context, s diff.Sight, resources []*unstructured.Unstructured) error {
 	for _, r := range adopt.Find(ctx, s, resources) {
-		err := a.mark(ctx, s, r)
-		a.print(r)
+		err := a.markObjects(ctx, s, r)
+		a.printResource(r)
 		if err != nil {
 			return err
 		}
@@ -161,9 +164,9 @@ func (a *adopting) adopt(ctx context.Context, s diff.Sight, resources []*unstruc
 	return nil
 }
 
-// mark marks what may be adopted. What may not may depend on a Secret that was marked:
-// so it looks again.
-func (a *adopting) mark(ctx context.Context, s diff.Sight, r *adopt.Resource) error {
+// markObjects marks what may be adopted. What may not be adopted may depend on a Secret that was
+// just marked, so markObjects then looks again.
+func (a *adopting) markObjects(ctx context.Context, s diff.Sight, r *adopt.Resource) error {
 	if a.writer == nil {
 		return nil
 	}
@@ -173,7 +176,7 @@ func (a *adopting) mark(ctx context.Context, s diff.Sight, r *adopt.Resource) er
 		return err
 	}
 	for _, again := range adopt.Find(ctx, s, []*unstructured.Unstructured{r.Object}) {
-		if err := a.mark(ctx, s, again); err != nil {
+		if err := a.markObjects(ctx, s, again); err != nil {
 			return err
 		}
 		r.Objects = append(slices.DeleteFunc(r.Objects, func(o adopt.Object) bool { return !o.Adoptable() }), again.Objects...)
@@ -181,7 +184,8 @@ func (a *adopting) mark(ctx context.Context, s diff.Sight, r *adopt.Resource) er
 	return nil
 }
 
-func (a *adopting) print(r *adopt.Resource) {
+// printResource prints what becomes of the objects of a resource, or why that is not known.
+func (a *adopting) printResource(r *adopt.Resource) {
 	if r.Trouble == "" && len(r.Objects) == 0 {
 		return
 	}
@@ -192,7 +196,7 @@ func (a *adopting) print(r *adopt.Resource) {
 	}
 	for i := range r.Objects {
 		o := &r.Objects[i]
-		verb, why := a.judge(o)
+		verb, why := a.countObject(o)
 		line := fmt.Sprintf("  %-14s %s  %s", verb, o.Named(), o.Place)
 		if why != "" {
 			line += "  # " + why
@@ -204,8 +208,8 @@ func (a *adopting) print(r *adopt.Resource) {
 	}
 }
 
-// judge says what becomes of an object and why, and counts it.
-func (a *adopting) judge(o *adopt.Object) (verb, why string) {
+// countObject counts an object, and returns what becomes of it and why.
+func (a *adopting) countObject(o *adopt.Object) (verb, why string) {
 	switch {
 	case o.Missing:
 		a.missing++
@@ -218,19 +222,21 @@ func (a *adopting) judge(o *adopt.Object) (verb, why string) {
 	if o.Tool != "" {
 		why = "the " + o.Tool + " still deletes it when it is uninstalled"
 	}
-	return a.verb(), why
+	return a.describeAdoption(), why
 }
 
-func (a *adopting) verb() string {
+// describeAdoption returns what becomes of an object that may be adopted.
+func (a *adopting) describeAdoption() string {
 	if a.yes {
 		return "adopted"
 	}
 	return "can be adopted"
 }
 
-// conclude prints how many there were.
-func (a *adopting) conclude() error {
-	fmt.Fprintf(a.to, "%s: %d, stay as they are: %d, missing: %d\n", a.verb(), a.adopted, a.wrong, a.missing)
+// printTotals prints how many objects there were of each sort. It returns an error if some cannot
+// be adopted.
+func (a *adopting) printTotals() error {
+	fmt.Fprintf(a.to, "%s: %d, stay as they are: %d, missing: %d\n", a.describeAdoption(), a.adopted, a.wrong, a.missing)
 	if a.wrong > 0 {
 		return errFindings
 	}

@@ -60,8 +60,8 @@ stopped, choose one with --identity.`,
 		Args: oneKind(&o.wait),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
-	o.access.flags(cmd)
-	o.confirmation.flags(cmd)
+	o.access.addFlags(cmd)
+	o.confirmation.addFlags(cmd)
 	cmd.Flags().StringVar(&o.stop, "stop", "", "approve only the stop with this `ID`")
 	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", "", "namespace of the operator; default the one that its identity names")
 	cmd.Flags().StringVar(&o.identity, "identity", "", "approve the rollout of this installation")
@@ -86,7 +86,7 @@ func (o *approveOptions) run(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	only, err := o.named(cmd.Context(), &sight{Survey: s}, k)
+	only, err := o.resolveOnly(cmd.Context(), &sight{Survey: s}, k)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (o *approveOptions) run(cmd *cobra.Command, name string) error {
 			return err
 		}
 	}
-	out := visible(cmd.OutOrStdout())
+	out := stripControls(cmd.OutOrStdout())
 	unknown, err := o.compareFolder(cmd.Context(), stop)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (o *approveOptions) run(cmd *cobra.Command, name string) error {
 	approval := rollout.Approval{AllWaves: o.allWaves, Only: only}
 	names, unread := stop.Deletions(cmd.Context(), s, o.operatorNamespace)
 	fmt.Fprint(out, stop.Plan(approval, names, unread))
-	if may, err := o.confirm(cmd, "Approve?", []string{stop.Kind}, "--stop", stop.ID()); !may {
+	if may, err := o.confirmPlan(cmd, "Approve?", []string{stop.Kind}, "--stop", stop.ID()); !may {
 		return err
 	}
 	if _, err := o.compareFolder(cmd.Context(), stop); err != nil {
@@ -127,7 +127,7 @@ func (o *approveOptions) run(cmd *cobra.Command, name string) error {
 // the operator has loaded it or not. unknown says why that cannot be known.
 func (o *approveOptions) compareFolder(ctx context.Context, stop *approve.Stop) (unknown string, err error) {
 	kept := historyOptions{access: o.access, operatorNamespace: o.operatorNamespace, identity: stop.Identity()}
-	h, err := kept.look(ctx, stop.Kind)
+	h, err := kept.readHistory(ctx, stop.Kind)
 	if err != nil { // an approval does not need the history
 		return err.Error(), nil
 	}
@@ -137,9 +137,8 @@ func (o *approveOptions) compareFolder(ctx context.Context, stop *approve.Stop) 
 	return unknown, nil
 }
 
-// named are the resources of --only, each of which must be there, as
-// NAMESPACE/NAME.
-func (o *approveOptions) named(ctx context.Context, s *sight, k *liveview.Kind) ([]string, error) {
+// resolveOnly returns the resources of --only as NAMESPACE/NAME. Each of them must exist.
+func (o *approveOptions) resolveOnly(ctx context.Context, s *sight, k *liveview.Kind) ([]string, error) {
 	var names []string
 	for _, word := range o.only {
 		namespace, name, both := strings.Cut(word, "/")

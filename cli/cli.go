@@ -51,10 +51,10 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	var coded *exit
 	if errors.As(err, &coded) {
-		tell(stderr, coded.err)
+		printError(stderr, coded.err)
 		return coded.code
 	}
-	tell(stderr, err)
+	printError(stderr, err)
 	return exitFailed
 }
 
@@ -91,15 +91,16 @@ func configFlag(cmd *cobra.Command, file *string) {
 		"config", "", "file with settings that override config.yaml: a map of the names of kinds to maps of settings")
 }
 
-// tell writes an error, joined ones one below the other, each once.
-func tell(w io.Writer, err error) {
-	for _, line := range lines(err) {
-		fmt.Fprintln(visible(w), line)
+// printError writes an error. Joined errors stand one below the other, each once.
+func printError(w io.Writer, err error) {
+	for _, line := range listMessages(err) {
+		fmt.Fprintln(stripControls(w), line)
 	}
 }
 
-// lines are the messages that errors join, each once, in order; none of nil.
-func lines(err error) []string {
+// listMessages returns the messages of an error, each once and in order. Joined errors have one
+// each, and nil has none.
+func listMessages(err error) []string {
 	if err == nil {
 		return nil
 	}
@@ -107,7 +108,7 @@ func lines(err error) []string {
 	seen := map[string]bool{}
 	var walk func(error)
 	walk = func(err error) {
-		if parts := joined(err); parts != nil {
+		if parts := splitErrors(err); parts != nil {
 			for _, e := range parts {
 				walk(e)
 			}
@@ -122,8 +123,9 @@ func lines(err error) []string {
 	return all
 }
 
-// joined are the errors that err says one below the other, and nothing else.
-func joined(err error) []error {
+// splitErrors returns the errors that err joins. It returns nil if err joins none, or adds a text
+// of its own.
+func splitErrors(err error) []error {
 	many, ok := any(err).(interface{ Unwrap() []error })
 	if !ok {
 		return nil

@@ -16,21 +16,21 @@ import (
 // as kubectl jacquard.
 const plugin = "kubectl-jacquard"
 
-// program is what this program is called as: `jacquard`, or `kubectl jacquard`
-// where it runs as a plugin of kubectl.
-func program(file string) string {
+// programName returns what this program is called as: `jacquard`, or `kubectl jacquard` where it
+// runs as a plugin of kubectl.
+func programName(file string) string {
 	if strings.TrimSuffix(filepath.Base(file), ".exe") == plugin {
 		return "kubectl jacquard"
 	}
 	return "jacquard"
 }
 
-// completable says of every command below how the shell completes its arguments
-// and flags, by what its usage line and flags are called; what a command says
-// itself stays. Nothing of it asks a cluster.
-func completable(cmd *cobra.Command) {
+// addCompletions sets how the shell completes the arguments and flags of a command and of all
+// commands below. It decides by usage lines and by the names of flags. A completion that a command
+// has set itself stays. None of them asks a cluster.
+func addCompletions(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
-		completable(sub)
+		addCompletions(sub)
 	}
 	for flag, mark := range map[string]func(string) error{
 		"root": cmd.MarkFlagDirname, "out": cmd.MarkFlagDirname, "from-chart": cmd.MarkFlagDirname, "against": cmd.MarkFlagDirname,
@@ -66,7 +66,7 @@ var yamlFiles = []string{"yaml", "yml", "json"}
 // completeNames completes the names of kinds that have a folder in the roots of
 // a command, each once. It lists directories and reads nothing, so it is quick.
 func completeNames(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	names := slices.DeleteFunc(folders(cmd, "templates"), func(name string) bool { return slices.Contains(args, name) })
+	names := slices.DeleteFunc(listFolders(cmd, "templates"), func(name string) bool { return slices.Contains(args, name) })
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
@@ -87,14 +87,14 @@ func completeCases(cmd *cobra.Command, args []string, written string) ([]cobra.C
 		return names, how
 	}
 	var cases []string
-	for _, one := range folders(cmd, filepath.Join("templates", name, "tests")) {
+	for _, one := range listFolders(cmd, filepath.Join("templates", name, "tests")) {
 		cases = append(cases, name+"/"+one)
 	}
 	return cases, cobra.ShellCompDirectiveNoFileComp
 }
 
-// folders are the names of the directories in a directory of the roots, sorted.
-func folders(cmd *cobra.Command, dir string) []string {
+// listFolders returns the names of the directories in a directory of the roots, sorted.
+func listFolders(cmd *cobra.Command, dir string) []string {
 	roots, err := cmd.Flags().GetStringArray("root")
 	if err != nil {
 		roots = []string{"."}

@@ -16,21 +16,22 @@ import (
 // A confirmation is how a command that prints a plan gets the yes to carry it out.
 type confirmation struct{ yes, dryRun bool }
 
-func (c *confirmation) flags(cmd *cobra.Command) {
+// addFlags adds the flags that answer instead of a person.
+func (c *confirmation) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "act without asking")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only print what would be done, and the command that does it; the exit code is 0")
 	cmd.MarkFlagsMutuallyExclusive("yes", "dry-run")
 }
 
-// confirm reports whether the plan that the command has printed may be carried out: with
-// --yes, or after a yes on a terminal. Otherwise it prints the command that carries out
-// just this plan, and the error, if any, is that of exit code 1. args are the arguments of
-// that command, and pins the flags that pin the plan, such as "--stop", "ID".
-func (c *confirmation) confirm(cmd *cobra.Command, question string, args []string, pins ...string) (bool, error) {
+// confirmPlan reports whether the plan that the command has printed may be carried out: with --yes,
+// or after a yes on a terminal. Otherwise it prints the command that carries out just this plan,
+// and the error, if any, is that of exit code 1. args are the arguments of that command, and pins
+// the flags that pin the plan, such as "--stop", "ID".
+func (c *confirmation) confirmPlan(cmd *cobra.Command, question string, args []string, pins ...string) (bool, error) {
 	if c.yes {
 		return true, nil
 	}
-	out := visible(cmd.OutOrStdout())
+	out := stripControls(cmd.OutOrStdout())
 	if !c.dryRun && confirm.IsTerminal(cmd.InOrStdin(), cmd.OutOrStdout()) && confirm.Ask(cmd.InOrStdin(), out, question) {
 		return true, nil
 	}

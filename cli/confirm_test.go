@@ -32,9 +32,9 @@ func TestConfirm(t *testing.T) {
 		var may bool
 		var err error
 		act := &cobra.Command{Use: "act NAME", Args: cobra.ExactArgs(1), Run: func(cmd *cobra.Command, _ []string) {
-			may, err = given.confirm(cmd, "Act?", []string{"webs.example.com"}, "--stop", "a/b")
+			may, err = given.confirmPlan(cmd, "Act?", []string{"webs.example.com"}, "--stop", "a/b")
 		}}
-		given.flags(act)
+		given.addFlags(act)
 		act.Flags().String("stop", "", "")
 		act.Flags().String("context", "", "")
 		act.Flags().String("unused", "default", "")

@@ -18,18 +18,18 @@ import (
 	"github.com/jacquard-operator/jacquard/author/scaffold"
 )
 
-// create tries a new kind, writes its files into a root, and says so. Where
+// createKind tries a new kind, writes its files into a root, and prints their names. Where
 // something is wrong or in the way, nothing is written.
-func create(cmd *cobra.Command, root string, draft *scaffold.Draft) error {
-	if err := free(root, draft); err != nil {
+func createKind(cmd *cobra.Command, root string, draft *scaffold.Draft) error {
+	if err := checkFree(root, draft); err != nil {
 		return err
 	}
-	tried := try(cmd.Context(), draft)
+	tried := tryDraft(cmd.Context(), draft)
 	if tried != nil && !draft.Rough {
 		return fmt.Errorf("making %s: nothing was written, as what was made does not work:\n%w", draft.Name, tried)
 	}
 	for _, f := range draft.Files {
-		if same(root, f) {
+		if isWritten(root, f) {
 			continue
 		}
 		if err := writeNew(root, f); err != nil {
@@ -37,19 +37,19 @@ func create(cmd *cobra.Command, root string, draft *scaffold.Draft) error {
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", filepath.Join(root, f.Path))
 	}
-	if err := judge(cmd.Context(), root, draft); err != nil {
+	if err := noteFindings(cmd.Context(), root, draft); err != nil {
 		return err
 	}
-	advise(cmd, root, draft)
+	printAdvice(cmd, root, draft)
 	if tried != nil {
 		return fmt.Errorf("making %s: what was written does not work yet; mend it, and run test --update:\n%w", draft.Name, tried)
 	}
 	return nil
 }
 
-// free says which files are in the way. One that says the same is not, such as
-// the CRD that the rest is made for.
-func free(root string, draft *scaffold.Draft) error {
+// checkFree returns an error that names the files that are in the way. A file with the same
+// contents is not in the way, such as the CRD that the rest is made for.
+func checkFree(root string, draft *scaffold.Draft) error {
 	folder := filepath.Join(root, "templates", draft.Name)
 	if _, err := os.Lstat(folder); err == nil {
 		return inTheWay(folder)
@@ -60,7 +60,7 @@ func free(root string, draft *scaffold.Draft) error {
 			return fmt.Errorf("making %s: %s would be outside of the root: give it another name", draft.Name, f.Path)
 		}
 		name := filepath.Join(root, f.Path)
-		if _, err := os.Lstat(name); err == nil && !same(root, f) {
+		if _, err := os.Lstat(name); err == nil && !isWritten(root, f) {
 			errs = append(errs, inTheWay(name))
 		}
 	}
@@ -71,8 +71,8 @@ func inTheWay(name string) error {
 	return fmt.Errorf("%s is there already, and nothing is overwritten: move it away, or write into another --root", name)
 }
 
-// same reports whether a file is there already and says the same.
-func same(root string, f scaffold.File) bool {
+// isWritten reports whether a file is there already with the same contents.
+func isWritten(root string, f scaffold.File) bool {
 	data, err := os.ReadFile(filepath.Join(root, f.Path))
 	return err == nil && bytes.Equal(data, f.Data)
 }
@@ -93,9 +93,9 @@ func writeNew(root string, f scaffold.File) error {
 	return nil
 }
 
-// try loads a draft in a directory that is thrown away, runs its cases, and
-// completes what they want.
-func try(ctx context.Context, draft *scaffold.Draft) error {
+// tryDraft loads a draft in a directory that is thrown away, runs its cases, and completes what
+// they want.
+func tryDraft(ctx context.Context, draft *scaffold.Draft) error {
 	dir, err := os.MkdirTemp("", "jacquard-new-")
 	if err != nil {
 		return fmt.Errorf("trying %s: %w", draft.Name, err)
@@ -111,12 +111,12 @@ func try(ctx context.Context, draft *scaffold.Draft) error {
 		err = errors.Join(loaded.Faults()...)
 	}
 	if err != nil {
-		return within(dir, err)
+		return hideDirectory(dir, err)
 	}
 	cases, err := loaded.Cases(draft.Name)
 	errs := []error{err}
 	for _, one := range cases {
-		errs = append(errs, complete(ctx, loaded, one, draft))
+		errs = append(errs, completeCase(ctx, loaded, one, draft))
 	}
 	for i, note := range draft.Notes {
 		draft.Notes[i] = strings.ReplaceAll(note, dir+string(filepath.Separator), "")
@@ -125,11 +125,11 @@ func try(ctx context.Context, draft *scaffold.Draft) error {
 	if err == nil {
 		_, _, err = loaded.Resources(example.Objects)
 	}
-	return within(dir, errors.Join(append(errs, err)...))
+	return hideDirectory(dir, errors.Join(append(errs, err)...))
 }
 
-// complete runs a case and adds to the draft what it does not yet want.
-func complete(ctx context.Context, loaded *catalog.Catalog, one *catalog.Case, draft *scaffold.Draft) error {
+// completeCase runs a case, and adds to the draft what the case does not yet want.
+func completeCase(ctx context.Context, loaded *catalog.Catalog, one *catalog.Case, draft *scaffold.Draft) error {
 	outcome, err := loaded.Run(ctx, one)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func complete(ctx context.Context, loaded *catalog.Catalog, one *catalog.Case, d
 		return nil
 	}
 	if outcome.Err != nil && draft.Rough {
-		refuse(one, outcome.Err, draft)
+		expectRefusal(one, outcome.Err, draft)
 		return nil
 	}
 	if outcome.Err != nil {
@@ -160,16 +160,16 @@ func complete(ctx context.Context, loaded *catalog.Catalog, one *catalog.Case, d
 	return nil
 }
 
-// within takes a directory that nobody knows out of what an error says.
-func within(dir string, err error) error {
+// hideDirectory removes a directory that nobody knows from the messages of an error.
+func hideDirectory(dir string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return errors.New(strings.ReplaceAll(strings.Join(lines(err), "\n"), dir+string(filepath.Separator), ""))
+	return errors.New(strings.ReplaceAll(strings.Join(listMessages(err), "\n"), dir+string(filepath.Separator), ""))
 }
 
-// advise says what to look at and what to do next.
-func advise(cmd *cobra.Command, root string, draft *scaffold.Draft) {
+// printAdvice prints what to look at and what to do next.
+func printAdvice(cmd *cobra.Command, root string, draft *scaffold.Draft) {
 	out := cmd.OutOrStdout()
 	if len(draft.Notes) > 0 {
 		fmt.Fprintf(out, "\nLook at:\n")

@@ -32,7 +32,7 @@ func (o *statusOptions) printDeletions(cmd *cobra.Command, name string) error {
 		return err
 	}
 	r := reach{o.access, o.namespace}
-	s, err := r.open(cmd.Context(), nil)
+	s, err := r.openSight(cmd.Context(), nil)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (o *statusOptions) printDeletions(cmd *cobra.Command, name string) error {
 		}
 		return cmp.Or(encodeJSON(cmd.OutOrStdout(), list), exitOf(known))
 	}
-	out := visible(cmd.OutOrStdout())
+	out := stripControls(cmd.OutOrStdout())
 	fmt.Fprintf(out, "%s: stop %s; children that it would delete: %d\n%s", k.Name, stop.ID(), stop.Record.DeletionCount,
 		stop.ListDeletions(names, unread))
 	return exitOf(known)

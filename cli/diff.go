@@ -75,7 +75,7 @@ be read.`,
 		Example: `  jacquard diff resource.yaml
   jacquard diff webs.example.com/team-a/shop
   jacquard diff --root NEW --all`,
-		Args: func(_ *cobra.Command, args []string) error { return o.check(args) },
+		Args: func(_ *cobra.Command, args []string) error { return o.checkArgs(args) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.run(cmd, args); err != nil {
 				return &exit{exitWrong, err}
@@ -88,7 +88,7 @@ be read.`,
 	}
 	rootFlag(cmd, &o.roots)
 	configFlag(cmd, &o.config)
-	o.flags(cmd)
+	o.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.all, "all", false, "look at every resource of the kinds")
 	cmd.Flags().BoolVarP(&o.full, "full", "v", false, "also show unchanged children; with --all, show the differences of every resource")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text, json or markdown (for a comment)")
@@ -102,8 +102,8 @@ be read.`,
 	return cmd
 }
 
-// check checks the command line.
-func (o *diffOptions) check(args []string) error {
+// checkArgs checks the command line.
+func (o *diffOptions) checkArgs(args []string) error {
 	switch {
 	case !slices.Contains([]string{"text", "json", "markdown"}, o.output):
 		return fmt.Errorf("--output is text, json or markdown, not %s", o.output)
@@ -125,20 +125,20 @@ func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if o.sight, err = o.open(cmd.Context(), kinds); err != nil {
+	if o.sight, err = o.openSight(cmd.Context(), kinds); err != nil {
 		return err
 	}
 	if o.revision != "" {
-		o.sight.kept = o.kept
+		o.sight.kept = o.compileRevision
 	}
 	if o.all {
-		o.everything(cmd.Context(), args)
+		o.diffAll(cmd.Context(), args)
 	} else {
 		for _, arg := range args {
-			o.arg(cmd, arg)
+			o.diffArgument(cmd, arg)
 		}
 	}
-	if err := o.print(cmd); err != nil {
+	if err := o.printResults(cmd); err != nil {
 		return err
 	}
 	if o.outcome == diff.Wrong {
@@ -147,26 +147,25 @@ func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
 	return errors.Join(o.errs...)
 }
 
-// wrong takes down an error; the other resources go on.
-func (o *diffOptions) wrong(err error) { o.errs = append(o.errs, err) }
+// addError records an error, or nothing for nil. The other resources go on.
+func (o *diffOptions) addError(err error) { o.errs = append(o.errs, err) }
 
-// everything looks at all resources of the kinds that are named, or of all
-// folders. A folder whose kind the cluster does not have is no error then, but
-// it is said.
-func (o *diffOptions) everything(ctx context.Context, names []string) {
+// diffAll looks at all resources of the kinds that are named, or of all folders. In the latter
+// case, a folder whose kind the cluster does not have is a note and no error.
+func (o *diffOptions) diffAll(ctx context.Context, names []string) {
 	for _, name := range names {
-		o.impact(ctx, name)
+		o.diffKind(ctx, name)
 	}
 	if len(names) > 0 {
 		return
 	}
 	for _, err := range o.catalog.Faults() {
-		o.wrong(err)
+		o.addError(err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.catalog.Kinds)) {
 		_, group, _ := strings.Cut(name, ".")
 		if len(o.Served().Named(name)) > 0 || o.Served().Unknown(group) != nil {
-			o.impact(ctx, name)
+			o.diffKind(ctx, name)
 			continue
 		}
 		o.impacts = append(o.impacts, &diff.Impact{Kind: name, Resources: []*diff.Resource{},
@@ -174,46 +173,47 @@ func (o *diffOptions) everything(ctx context.Context, names []string) {
 	}
 }
 
-func (o *diffOptions) impact(ctx context.Context, name string) {
-	s, err := o.folder(ctx, name)
+// diffKind looks at all resources of a kind.
+func (o *diffOptions) diffKind(ctx context.Context, name string) {
+	s, err := o.compileFolder(ctx, name)
 	if err == nil {
 		err = s.Kind.Look(o.identity)
 	}
 	if err != nil {
-		o.wrong(err)
+		o.addError(err)
 		return
 	}
 	i, err := s.All(ctx, diff.Scope{Namespace: o.namespace, Abreast: o.abreast})
 	if err != nil {
-		o.wrong(err)
+		o.addError(err)
 		return
 	}
 	o.impacts = append(o.impacts, i)
 	o.outcome = max(o.outcome, i.Outcome())
 }
 
-// arg looks at one resource, or those of a file.
-func (o *diffOptions) arg(cmd *cobra.Command, arg string) {
-	if t, ok := targetOf(arg, o.place()); ok {
-		o.wrong(o.live(cmd.Context(), t))
+// diffArgument looks at one resource, or at those of a file.
+func (o *diffOptions) diffArgument(cmd *cobra.Command, arg string) {
+	if t, ok := targetOf(arg, o.chooseNamespace()); ok {
+		o.addError(o.diffLive(cmd.Context(), t))
 		return
 	}
 	file, err := catalog.Open(arg, cmd.InOrStdin())
-	o.wrong(err)
+	o.addError(err)
 	if file == nil {
 		return
 	}
 	if err == nil && len(file.Objects) == 0 {
-		o.wrong(fmt.Errorf("no resources in %s", file.Name))
+		o.addError(fmt.Errorf("no resources in %s", file.Name))
 	}
 	for _, object := range file.Objects {
-		o.wrong(o.filed(cmd.Context(), object))
+		o.addError(o.diffObject(cmd.Context(), object))
 	}
 }
 
-// live looks at a resource as it lives.
-func (o *diffOptions) live(ctx context.Context, t target) error {
-	s, err := o.folder(ctx, t.kind)
+// diffLive looks at a resource as it is in the cluster.
+func (o *diffOptions) diffLive(ctx context.Context, t target) error {
+	s, err := o.compileFolder(ctx, t.kind)
 	if err != nil {
 		return err
 	}
@@ -229,8 +229,8 @@ func (o *diffOptions) live(ctx context.Context, t target) error {
 	return nil
 }
 
-// filed looks at a resource as a file says it.
-func (o *diffOptions) filed(ctx context.Context, object *catalog.Object) error {
+// diffObject looks at a resource as a file defines it.
+func (o *diffOptions) diffObject(ctx context.Context, object *catalog.Object) error {
 	doc := (&unstructured.Unstructured{Object: object.Object}).DeepCopy()
 	gk := doc.GroupVersionKind().GroupKind()
 	if o.catalog != nil && o.catalog.Foreign(gk) { // a revision has no catalog
@@ -240,7 +240,7 @@ func (o *diffOptions) filed(ctx context.Context, object *catalog.Object) error {
 	if !found {
 		return fmt.Errorf("%s: the cluster has no kind %s; install its CRD first", object.Place("kind"), gk)
 	}
-	s, err := o.folder(ctx, served.GVR.GroupResource().String())
+	s, err := o.compileFolder(ctx, served.GVR.GroupResource().String())
 	if err != nil {
 		return fmt.Errorf("%s: %w", object.Place(""), err)
 	}
@@ -248,7 +248,7 @@ func (o *diffOptions) filed(ctx context.Context, object *catalog.Object) error {
 		return fmt.Errorf("%s: it has no metadata.name; give it the name that it is to have", object.Place("metadata"))
 	}
 	if served.Namespaced && doc.GetNamespace() == "" {
-		doc.SetNamespace(o.place())
+		doc.SetNamespace(o.chooseNamespace())
 	}
 	live, err := s.Get(ctx, s.Kind, doc.GetNamespace(), doc.GetName())
 	if err != nil {
@@ -256,7 +256,7 @@ func (o *diffOptions) filed(ctx context.Context, object *catalog.Object) error {
 	}
 	resource, self := s.Try(ctx, doc, live)
 	if resource == nil && self.Verb == diff.Unknown {
-		resource = o.admitted(object, doc, live)
+		resource = o.guessAdmitted(object, doc, live)
 	}
 	self.Place = object.Place("")
 	r := diff.New(s.Kind.Name, doc)
@@ -268,21 +268,21 @@ func (o *diffOptions) filed(ctx context.Context, object *catalog.Object) error {
 	return nil
 }
 
-// kept compiles the revision of a kind's folder that --revision means.
-func (o *diffOptions) kept(ctx context.Context, k *liveview.Kind) (*kind.Kind, error) {
+// compileRevision compiles the revision of a kind's folder that --revision names.
+func (o *diffOptions) compileRevision(ctx context.Context, k *liveview.Kind) (*kind.Kind, error) {
 	if err := k.Look(o.identity); err != nil {
 		return nil, err
 	}
-	h, err := history.Of(ctx, o.Survey, k, history.Place{Namespace: o.operatorNamespace, Fallback: o.place()})
+	h, err := history.Of(ctx, o.Survey, k, history.Place{Namespace: o.operatorNamespace, Fallback: o.chooseNamespace()})
 	if err != nil {
 		return nil, err
 	}
 	return h.Compiled(o.Survey, o.revision)
 }
 
-// admitted is what the server would presumably make of a document that the caller
-// may not try, by the schema alone; nil if the schema refuses it.
-func (o *diffOptions) admitted(object *catalog.Object, doc, live *unstructured.Unstructured) *unstructured.Unstructured {
+// guessAdmitted returns what the server would presumably make of a document that the caller may not
+// try. It knows only the schema, and returns nil if the schema refuses the document.
+func (o *diffOptions) guessAdmitted(object *catalog.Object, doc, live *unstructured.Unstructured) *unstructured.Unstructured {
 	if o.catalog == nil { // a revision has no schema
 		return nil
 	}
@@ -306,7 +306,8 @@ func (o *diffOptions) add(r *diff.Resource) {
 	o.outcome = max(o.outcome, r.Outcome())
 }
 
-func (o *diffOptions) print(cmd *cobra.Command) error {
+// printResults prints what was found in the wanted form.
+func (o *diffOptions) printResults(cmd *cobra.Command) error {
 	w := cmd.OutOrStdout()
 	if o.output == "json" {
 		if o.all {
@@ -315,13 +316,13 @@ func (o *diffOptions) print(cmd *cobra.Command) error {
 		return encodeJSON(w, append([]*diff.Resource{}, o.results...))
 	}
 	if o.output == "markdown" {
-		return o.markdown().write(w)
+		return o.formatMarkdown().write(w)
 	}
 	for _, r := range o.results {
-		printDiff(visible(w), r, o.full)
+		printDiff(stripControls(w), r, o.full)
 	}
 	for _, i := range o.impacts {
-		printImpact(visible(w), i, o.full)
+		printImpact(stripControls(w), i, o.full)
 	}
 	return nil
 }

@@ -10,21 +10,21 @@ import (
 	"github.com/jacquard-operator/jacquard/admin/diff"
 )
 
-// markdown is what would change in the cluster, for a comment on a pull request:
-// first what is deleted and what stops, then the differences. They are those of the
-// other forms, so the same values are masked.
-func (o *diffOptions) markdown() *markdown {
+// formatMarkdown returns what would change in the cluster, for a comment on a pull request. What is
+// deleted and what stops comes first, then the differences. They are those of the other forms, so
+// the same values are masked.
+func (o *diffOptions) formatMarkdown() *markdown {
 	m := &markdown{}
 	wrong := errors.Join(o.errs...)
 	if wrong != nil {
 		o.outcome = diff.Wrong
 	}
-	m.say("### Cluster: %s", map[diff.Outcome]string{
+	m.addText("### Cluster: %s", map[diff.Outcome]string{
 		diff.Nothing: "nothing would change", diff.Changes: "something would change", diff.Wrong: "something is refused or not known",
 	}[o.outcome])
-	if errs := lines(wrong); len(errs) > 0 {
-		m.say("Errors:")
-		m.fence("text", strings.Join(errs, "\n"))
+	if errs := listMessages(wrong); len(errs) > 0 {
+		m.addText("Errors:")
+		m.addFence("text", strings.Join(errs, "\n"))
 	}
 	for _, i := range o.impacts {
 		impactMarkdown(m, i)
@@ -45,36 +45,36 @@ func (o *diffOptions) markdown() *markdown {
 // impactMarkdown is what a folder does to all resources of its kind.
 func impactMarkdown(m *markdown, i *diff.Impact) {
 	changed := slices.DeleteFunc(slices.Clone(i.Resources), func(r *diff.Resource) bool { return r.Outcome() == diff.Nothing })
-	m.say("Of %s: %d of %d resources; %s", inCode(i.Kind), len(changed), len(i.Resources), i.Counts)
+	m.addText("Of %s: %d of %d resources; %s", inCode(i.Kind), len(changed), len(i.Resources), i.Counts)
 	if len(i.Deletes) > 0 {
-		m.say("**It deletes %d:**", len(i.Deletes))
-		m.fence("text", strings.Join(slices.Sorted(slices.Values(i.Deletes)), "\n"))
+		m.addText("**It deletes %d:**", len(i.Deletes))
+		m.addFence("text", strings.Join(slices.Sorted(slices.Values(i.Deletes)), "\n"))
 	}
 	if i.Unready > 0 {
-		m.say("**%s.**", unreadySummary(i.Unready))
+		m.addText("**%s.**", unreadySummary(i.Unready))
 	}
 	if i.Stops != "" {
-		m.say("**A rollout of this folder stops before it begins:**")
-		m.fence("text", i.Stops)
+		m.addText("**A rollout of this folder stops before it begins:**")
+		m.addFence("text", i.Stops)
 	}
-	remarks(m, i.Troubles, i.Notes)
+	addRemarks(m, i.Troubles, i.Notes)
 }
 
-// remarks are what is not known, and what to know besides.
-func remarks(m *markdown, troubles, notes []string) {
+// addRemarks adds what is not known, and what to know besides.
+func addRemarks(m *markdown, troubles, notes []string) {
 	if len(troubles) > 0 {
-		m.say("Not known:")
-		m.fence("text", strings.Join(troubles, "\n"))
+		m.addText("Not known:")
+		m.addFence("text", strings.Join(troubles, "\n"))
 	}
 	if len(notes) > 0 {
-		m.say("To note:")
-		m.fence("text", strings.Join(notes, "\n"))
+		m.addText("To note:")
+		m.addFence("text", strings.Join(notes, "\n"))
 	}
 }
 
 // resourceMarkdown is what becomes of one resource; full shows the differences too.
 func resourceMarkdown(m *markdown, r *diff.Resource, full bool) {
-	m.say("Resource %s: %s", inCode(diffNamed(r)), inCode(diffSummary(r)))
+	m.addText("Resource %s: %s", inCode(diffNamed(r)), inCode(diffSummary(r)))
 	changes := slices.Clone(r.Changes)
 	if r.Self != nil {
 		changes = slices.Insert(changes, 0, *r.Self)
@@ -91,18 +91,18 @@ func resourceMarkdown(m *markdown, r *diff.Resource, full bool) {
 		if c.Why != "" {
 			line += ": " + inCode(c.Why)
 		}
-		m.say("%s", line)
+		m.addText("%s", line)
 		if full {
-			m.fence("diff", c.Diff)
+			m.addFence("diff", c.Diff)
 		}
 	}
 	if len(r.Unready) > 0 {
-		m.say("It becomes not ready:")
-		m.fence("text", strings.Join(r.Unready, "\n"))
+		m.addText("It becomes not ready:")
+		m.addFence("text", strings.Join(r.Unready, "\n"))
 	}
 	if len(r.Waiting) > 0 {
-		m.say("It waits:")
-		m.fence("text", strings.Join(r.Waiting, "\n"))
+		m.addText("It waits:")
+		m.addFence("text", strings.Join(r.Waiting, "\n"))
 	}
-	remarks(m, r.Troubles, r.Notes)
+	addRemarks(m, r.Troubles, r.Notes)
 }

@@ -38,7 +38,7 @@ func TestPrintUnready(t *testing.T) {
 	}
 	var b strings.Builder
 	o := &diffOptions{impacts: []*diff.Impact{impact}, outcome: diff.Changes}
-	if err := o.markdown().write(&b); err != nil {
+	if err := o.formatMarkdown().write(&b); err != nil {
 		t.Fatal(err)
 	}
 	for _, part := range []string{"**1 resource becomes not ready.**", "It becomes not ready:", why} {

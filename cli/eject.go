@@ -48,7 +48,7 @@ can interrupt it and run it again.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
-	o.flags(cmd)
+	o.addFlags(cmd)
 	flags := cmd.Flags()
 	flags.BoolVar(&o.all, "all", false, "eject all kinds, and the objects of kinds whose CRD is gone")
 	flags.BoolVar(&o.yes, "yes", false, "eject; without it, only print")
@@ -84,7 +84,7 @@ func (o *ejectOptions) run(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	return o.eject(ctx, visible(cmd.OutOrStdout()), visible(cmd.ErrOrStderr()), e)
+	return o.ejectKinds(ctx, stripControls(cmd.OutOrStdout()), stripControls(cmd.ErrOrStderr()), e)
 }
 
 // writerOf writes to a cluster as the caller.
@@ -96,7 +96,8 @@ func writerOf(cfg *rest.Config) (*apply.Writer, error) {
 	return apply.NewWriter(cfg, client)
 }
 
-func (o *ejectOptions) eject(ctx context.Context, to, trouble io.Writer, e *eject.Eject) error {
+// ejectKinds prints what is to be ejected, and ejects it or tries that as a dry run.
+func (o *ejectOptions) ejectKinds(ctx context.Context, to, trouble io.Writer, e *eject.Eject) error {
 	found, err := e.Find(ctx)
 	for _, text := range e.Unread {
 		fmt.Fprintf(trouble, "not looked through: %s\n", text)
@@ -152,12 +153,12 @@ func tellFound(to io.Writer, e *eject.Eject, found []eject.Object) {
 		}
 	}
 	if len(held) > 0 {
-		fmt.Fprintf(to, "with a finalizer, and so not to be deleted before: %s\n", few(held))
+		fmt.Fprintf(to, "with a finalizer, and so not to be deleted before: %s\n", joinFew(held))
 	}
 }
 
-// few are the first names, and how many more there are.
-func few(names []string) string {
+// joinFew returns the first names in one line, and how many more there are.
+func joinFew(names []string) string {
 	const most = 10
 	if len(names) <= most {
 		return strings.Join(names, ", ")

@@ -48,12 +48,12 @@ Of values, only numbers, booleans and lengths are shown; of Secrets, nothing.`,
 		Example: `  jacquard explain webs.example.com/team-a/shop
   jacquard explain resource.yaml --cluster cluster.yaml
   jacquard explain --case apps.example.com/plain`,
-		Args: func(_ *cobra.Command, args []string) error { return o.check(args) },
+		Args: func(_ *cobra.Command, args []string) error { return o.checkArgs(args) },
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
 	}
 	rootFlag(cmd, &o.roots)
 	configFlag(cmd, &o.config)
-	o.flags(cmd)
+	o.addFlags(cmd)
 	cmd.Flags().StringVar(&o.cluster, "cluster", "", "with FILE: file with objects that stand for the cluster")
 	cmd.Flags().StringVar(&o.golden, "case", "", "a golden case, `NAME/CASE`")
 	cmd.Flags().BoolVarP(&o.full, "full", "v", false, "list all fields of other field managers")
@@ -61,7 +61,8 @@ Of values, only numbers, booleans and lengths are shown; of Secrets, nothing.`,
 	return cmd
 }
 
-func (o *explainOptions) check(args []string) error {
+// checkArgs checks the command line.
+func (o *explainOptions) checkArgs(args []string) error {
 	switch {
 	case o.output != "text" && o.output != "json":
 		return fmt.Errorf("--output is text or json, not %s", o.output)
@@ -81,15 +82,16 @@ func (o *explainOptions) run(cmd *cobra.Command, args []string) (err error) {
 	if o.golden != "" {
 		errs = append(errs, o.goldenCase(cmd.Context()))
 	}
-	rest, err := o.live(cmd.Context(), args)
+	rest, err := o.explainLive(cmd.Context(), args)
 	errs = append(errs, err)
 	for _, arg := range rest {
-		errs = append(errs, o.file(cmd, arg))
+		errs = append(errs, o.explainFile(cmd, arg))
 	}
-	return errors.Join(append(errs, o.print(cmd))...)
+	return errors.Join(append(errs, o.printReports(cmd))...)
 }
 
-func (o *explainOptions) print(cmd *cobra.Command) error {
+// printReports prints the explanations in the wanted form.
+func (o *explainOptions) printReports(cmd *cobra.Command) error {
 	if o.output == "json" {
 		return encodeJSON(cmd.OutOrStdout(), append([]*explain.Report{}, o.reports...))
 	}
@@ -97,7 +99,7 @@ func (o *explainOptions) print(cmd *cobra.Command) error {
 		if i > 0 {
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
-		if err := explain.Write(visible(cmd.OutOrStdout()), r, o.full); err != nil {
+		if err := explain.Write(stripControls(cmd.OutOrStdout()), r, o.full); err != nil {
 			return err
 		}
 	}
@@ -125,7 +127,7 @@ func (o *explainOptions) goldenCase(ctx context.Context) error {
 		for _, c := range cases {
 			known = append(known, c.Name)
 		}
-		return fmt.Errorf("explaining %s: there is no such case; %s", o.golden, meant(of, known))
+		return fmt.Errorf("explaining %s: there is no such case; %s", o.golden, suggestName(of, known))
 	}
 	out, err := o.catalog.Run(ctx, cases[i])
 	if err != nil {
@@ -138,8 +140,8 @@ func (o *explainOptions) goldenCase(ctx context.Context) error {
 	return nil
 }
 
-// file explains the resources of a file.
-func (o *explainOptions) file(cmd *cobra.Command, name string) error {
+// explainFile explains the resources of a file.
+func (o *explainOptions) explainFile(cmd *cobra.Command, name string) error {
 	file, err := catalog.Open(name, cmd.InOrStdin())
 	if err != nil {
 		return err

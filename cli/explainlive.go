@@ -8,8 +8,8 @@ import (
 	"fmt"
 )
 
-// live explains the arguments that name live resources and returns the others.
-func (o *explainOptions) live(ctx context.Context, args []string) (rest []string, err error) {
+// explainLive explains the arguments that name live resources and returns the others.
+func (o *explainOptions) explainLive(ctx context.Context, args []string) (rest []string, err error) {
 	var s *sight
 	var errs []error
 	for _, arg := range args {
@@ -19,23 +19,23 @@ func (o *explainOptions) live(ctx context.Context, args []string) (rest []string
 			continue
 		}
 		if s == nil {
-			if s, err = o.open(ctx, o.catalog); err != nil {
+			if s, err = o.openSight(ctx, o.catalog); err != nil {
 				return nil, err
 			}
 		}
 		if t.namespace == "" {
-			t.namespace = o.place()
+			t.namespace = o.chooseNamespace()
 		}
-		if err := o.target(ctx, s, t); err != nil {
+		if err := o.explainTarget(ctx, s, t); err != nil {
 			errs = append(errs, fmt.Errorf("explaining %s: %w", arg, err))
 		}
 	}
 	return rest, errors.Join(errs...)
 }
 
-// target explains one live resource.
-func (o *explainOptions) target(ctx context.Context, s *sight, t target) error {
-	with, err := s.folder(ctx, t.kind)
+// explainTarget explains one live resource.
+func (o *explainOptions) explainTarget(ctx context.Context, s *sight, t target) error {
+	with, err := s.compileFolder(ctx, t.kind)
 	if err != nil {
 		return err
 	}

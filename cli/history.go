@@ -38,14 +38,14 @@ NAME is that of the CRD, or kind, plural or short name.`,
 			return cobra.ExactArgs(1)(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, err := o.look(cmd.Context(), args[0])
+			h, err := o.readHistory(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			if o.output == "json" {
 				return encodeJSON(cmd.OutOrStdout(), h)
 			}
-			return printHistory(visible(cmd.OutOrStdout()), h, time.Now())
+			return printHistory(stripControls(cmd.OutOrStdout()), h, time.Now())
 		},
 	}
 	o.commonFlags(cmd)
@@ -54,15 +54,16 @@ NAME is that of the CRD, or kind, plural or short name.`,
 }
 
 func (o *historyOptions) commonFlags(cmd *cobra.Command) {
-	o.access.flags(cmd)
+	o.access.addFlags(cmd)
 	operatorNamespaceFlag(cmd, &o.operatorNamespace, "", "namespace of the operator; default any")
 	refuseNamespace(cmd)
 	cmd.Flags().StringVar(&o.identity, "identity", "", "the installation, if several serve a shard of the kind each")
 }
 
-func (o *historyOptions) look(ctx context.Context, name string) (*history.History, error) {
+// readHistory reads the history of a kind from the cluster.
+func (o *historyOptions) readHistory(ctx context.Context, name string) (*history.History, error) {
 	r := reach{access: o.access}
-	s, err := r.open(ctx, nil)
+	s, err := r.openSight(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +74,7 @@ func (o *historyOptions) look(ctx context.Context, name string) (*history.Histor
 	if err := k.Look(o.identity); err != nil {
 		return nil, err
 	}
-	return history.Of(ctx, s.Survey, k, history.Place{Namespace: o.operatorNamespace, Fallback: r.place()})
+	return history.Of(ctx, s.Survey, k, history.Place{Namespace: o.operatorNamespace, Fallback: r.chooseNamespace()})
 }
 
 // printHistory writes revisions as text; ages are as of now.
@@ -90,7 +91,7 @@ func printHistory(w io.Writer, h *history.History, now time.Time) error {
 		case e.Trouble != "":
 			serves = "✗ " + e.Trouble
 		}
-		fmt.Fprintf(columns, "%d\t%s\t%s\t%s\n", e.Number, e.Digest, age(e.Made, now), serves)
+		fmt.Fprintf(columns, "%d\t%s\t%s\t%s\n", e.Number, e.Digest, formatAge(e.Made, now), serves)
 	}
 	err := columns.Flush()
 	for _, note := range h.Notes {

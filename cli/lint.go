@@ -59,7 +59,7 @@ and a summary, go to stderr. The exit code is 1 if there are findings.`,
   jacquard lint -o json | jq -r '.findings[].file' | sort -u`,
 		Args: func(_ *cobra.Command, names []string) error {
 			o.names = names
-			return o.check()
+			return o.checkFlags()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd)
@@ -67,7 +67,7 @@ and a summary, go to stderr. The exit code is 1 if there are findings.`,
 	}
 	rootFlag(cmd, &o.roots)
 	configFlag(cmd, &o.settings)
-	o.flags(cmd)
+	o.addFlags(cmd)
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "format of the findings: text, json, sarif (for code scanning), markdown (for a comment), or github (annotations of a workflow)")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "check again after each change of a file, until interrupted")
 	cmd.Flags().StringArrayVar(&o.against, "against", nil,
@@ -76,8 +76,8 @@ and a summary, go to stderr. The exit code is 1 if there are findings.`,
 	return cmd
 }
 
-// check refuses what the flags cannot mean.
-func (o *lintOptions) check() error {
+// checkFlags refuses unknown forms, and flags that do not go together.
+func (o *lintOptions) checkFlags() error {
 	if !slices.Contains([]string{"text", "json", "sarif", "markdown", "github"}, o.output) {
 		return fmt.Errorf("-o %s: there is no such form; known are: text, json, sarif, markdown, github", o.output)
 	}
@@ -93,20 +93,20 @@ func (o *lintOptions) check() error {
 func (o *lintOptions) run(cmd *cobra.Command) error {
 	p := newFindingPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr())
 	if o.watch {
-		return o.watching(cmd.Context(), p)
+		return o.lintAndWatch(cmd.Context(), p)
 	}
 	l := linted{}
-	if err := o.lint(cmd.Context(), l, nil); err != nil {
+	if err := o.lintKinds(cmd.Context(), l, nil); err != nil {
 		if o.output != "sarif" && o.output != "markdown" {
 			return err
 		}
 		// Others read the file all the same, and not stderr.
-		return errors.Join(p.print(o.output, linted{"": lint.Result{Findings: lint.Findings(err)}}), err)
+		return errors.Join(p.printFindings(o.output, linted{"": lint.Result{Findings: lint.Findings(err)}}), err)
 	}
-	if err := p.print(o.output, l); err != nil {
+	if err := p.printFindings(o.output, l); err != nil {
 		return err
 	}
-	if len(l.findings()) > 0 {
+	if len(l.listFindings()) > 0 {
 		return errFindings
 	}
 	return nil
@@ -124,37 +124,36 @@ type lintFinding struct {
 	reason string
 }
 
-// findings are those of all kinds.
-func (l linted) findings() []lintFinding {
-	return l.each(func(r lint.Result, add func(lintFinding)) {
+// listFindings returns the findings of all kinds.
+func (l linted) listFindings() []lintFinding {
+	return l.collectOnce(func(r lint.Result, add func(lintFinding)) {
 		for _, f := range r.Findings {
 			add(lintFinding{Finding: f})
 		}
 	})
 }
 
-// silenced are the findings of all kinds that comments silence.
-func (l linted) silenced() []lintFinding {
-	return l.each(func(r lint.Result, add func(lintFinding)) {
+// listSilenced returns the findings of all kinds that comments silence.
+func (l linted) listSilenced() []lintFinding {
+	return l.collectOnce(func(r lint.Result, add func(lintFinding)) {
 		for _, f := range r.Silenced {
 			add(lintFinding{Finding: f.Finding, reason: f.Reason})
 		}
 	})
 }
 
-// unchecked are the notes on what is not checked of all kinds, as findings
-// without a class.
-func (l linted) unchecked() []lintFinding {
-	return l.each(func(r lint.Result, add func(lintFinding)) {
+// listUnchecked returns the notes of all kinds on what is not checked, as findings without a class.
+func (l linted) listUnchecked() []lintFinding {
+	return l.collectOnce(func(r lint.Result, add func(lintFinding)) {
 		for _, n := range r.Unchecked {
 			add(lintFinding{Finding: typecheck.Finding{Place: n.Place, Text: n.Text}})
 		}
 	})
 }
 
-// each are findings of all kinds, each once: partials of templates/_lib are
-// checked with every kind that calls them.
-func (l linted) each(of func(r lint.Result, add func(lintFinding))) []lintFinding {
+// collectOnce collects findings of all kinds, each once. Partials of templates/_lib are checked
+// with every kind that calls them.
+func (l linted) collectOnce(of func(r lint.Result, add func(lintFinding))) []lintFinding {
 	var all []lintFinding
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(l)) {
@@ -169,8 +168,8 @@ func (l linted) each(of func(r lint.Result, add func(lintFinding))) []lintFindin
 	return all
 }
 
-// kinds is how many kinds were checked.
-func (l linted) kinds() int {
+// countKinds returns how many kinds were checked.
+func (l linted) countKinds() int {
 	n := len(l)
 	if _, there := l[""]; there {
 		n--
@@ -178,8 +177,8 @@ func (l linted) kinds() int {
 	return n
 }
 
-// lint checks those of the wanted kinds that changed says, all if it is nil.
-func (o *lintOptions) lint(ctx context.Context, into linted, changed func(name string) bool) error {
+// lintKinds checks the wanted kinds for which changed returns true, or all if changed is nil.
+func (o *lintOptions) lintKinds(ctx context.Context, into linted, changed func(name string) bool) error {
 	loaded, err := loadCatalog(o.roots, o.settings)
 	if err != nil {
 		return err
@@ -192,7 +191,7 @@ func (o *lintOptions) lint(ctx context.Context, into linted, changed func(name s
 	if len(loaded.Trouble) > 0 {
 		into[""] = lint.Result{Findings: lint.Findings(errors.Join(loaded.Trouble...))}
 	}
-	before, err := o.baseline(ctx)
+	before, err := o.openBaseline(ctx)
 	if err != nil {
 		return err
 	}
@@ -207,7 +206,7 @@ func (o *lintOptions) lint(ctx context.Context, into linted, changed func(name s
 		group.Go(func() {
 			var compared []typecheck.Finding
 			var tried int
-			compared, tried, failed[i] = before.compare(ctx, loaded, name)
+			compared, tried, failed[i] = before.compareKind(ctx, loaded, name)
 			found[i] = lint.Look(ctx, loaded, name, compared...)
 			found[i].Tried = tried
 		})

@@ -26,8 +26,8 @@ type baseline struct {
 	cluster *liveview.Survey
 }
 
-// baseline opens what --against names.
-func (o *lintOptions) baseline(ctx context.Context) (b baseline, err error) {
+// openBaseline opens what --against names.
+func (o *lintOptions) openBaseline(ctx context.Context) (b baseline, err error) {
 	roots := slices.DeleteFunc(slices.Clone(o.against), func(dir string) bool { return dir == inCluster })
 	if len(roots) > 0 {
 		if b.earlier, err = loadCatalog(roots, ""); err != nil {
@@ -45,9 +45,9 @@ func (o *lintOptions) baseline(ctx context.Context) (b baseline, err error) {
 	return b, err
 }
 
-// compare tells what is wrong with a kind since then, and how many resources of the
+// compareKind returns what has become wrong with a kind since then, and how many resources of the
 // cluster its CRD was tried with.
-func (b baseline) compare(ctx context.Context, c *catalog.Catalog, name string) (found []typecheck.Finding, tried int, err error) {
+func (b baseline) compareKind(ctx context.Context, c *catalog.Catalog, name string) (found []typecheck.Finding, tried int, err error) {
 	crd := c.CRDs[name]
 	if b.earlier != nil {
 		if found, err = lint.Dropped(b.earlier, c, name); err != nil {
@@ -72,7 +72,7 @@ func (b baseline) compare(ctx context.Context, c *catalog.Catalog, name string) 
 	fit, err := b.cluster.Fits(ctx, present, crd)
 	if fit.Refused > 0 {
 		line, column := crdfile.LocateIn(crd, "spec.versions")
-		text := fmt.Sprintf("%d of %s in the cluster would be refused: %s", fit.Refused, counted(fit.Resources, "resource"),
+		text := fmt.Sprintf("%d of %s in the cluster would be refused: %s", fit.Refused, formatCount(fit.Resources, "resource"),
 			strings.Join(fit.First, "; "))
 		if more := fit.Refused - len(fit.First); more > 0 {
 			text += fmt.Sprintf("; and %d more", more)

@@ -35,8 +35,8 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// print writes what was found in one of the forms.
-func (p *findingPrinter) print(form string, l linted) error {
+// printFindings writes what was found in one of the forms.
+func (p *findingPrinter) printFindings(form string, l linted) error {
 	var text string
 	switch form {
 	case "json":
@@ -52,52 +52,53 @@ func (p *findingPrinter) print(form string, l linted) error {
 		}
 		text = data
 	case "markdown":
-		if err := p.markdown(l).write(p.out); err != nil {
+		if err := p.formatMarkdown(l).write(p.out); err != nil {
 			return fmt.Errorf("printing findings: %w", err)
 		}
 	case "github":
-		for _, f := range l.findings() {
+		for _, f := range l.listFindings() {
 			text += githubLine("error", string(f.Class), f)
 		}
-		for _, f := range l.unchecked() {
+		for _, f := range l.listUnchecked() {
 			text += githubLine("notice", notChecked, f)
 		}
 	default:
-		for _, f := range l.findings() {
-			text += p.quoted(f)
+		for _, f := range l.listFindings() {
+			text += p.quoteFinding(f)
 		}
 	}
 	if _, err := io.WriteString(p.out, text); err != nil {
 		return fmt.Errorf("printing findings: %w", err)
 	}
-	for _, f := range l.unchecked() {
+	for _, f := range l.listUnchecked() {
 		fmt.Fprintf(p.trouble, "%s: %s: %s\n", f.Place, notChecked, f.Text)
 	}
-	_, err := fmt.Fprintln(p.trouble, summary(l))
+	_, err := fmt.Fprintln(p.trouble, formatSummary(l))
 	return err
 }
 
 // notChecked is how the forms for people call what no schema knows.
 const notChecked = "not checked"
 
-func summary(l linted) string {
-	found, with := l.findings(), map[string]bool{}
+// formatSummary returns how many kinds were checked, and how many findings there are of each sort.
+func formatSummary(l linted) string {
+	found, with := l.listFindings(), map[string]bool{}
 	for _, f := range found {
 		if f.kind != "" {
 			with[f.kind] = true
 		}
 	}
-	text := counted(l.kinds(), "kind") + ", no findings"
+	text := formatCount(l.countKinds(), "kind") + ", no findings"
 	if len(found) > 0 {
-		text = fmt.Sprintf("%s, %s", counted(l.kinds(), "kind"), counted(len(found), "finding"))
+		text = fmt.Sprintf("%s, %s", formatCount(l.countKinds(), "kind"), formatCount(len(found), "finding"))
 	}
 	if len(with) > 0 {
 		text += fmt.Sprintf(" in %d of them", len(with))
 	}
-	if n := len(l.silenced()); n > 0 {
+	if n := len(l.listSilenced()); n > 0 {
 		text += fmt.Sprintf(", %d silenced", n)
 	}
-	if n := len(l.unchecked()); n > 0 {
+	if n := len(l.listUnchecked()); n > 0 {
 		text += fmt.Sprintf(", %d %s", n, notChecked)
 	}
 	tried := 0
@@ -105,20 +106,21 @@ func summary(l linted) string {
 		tried += r.Tried
 	}
 	if tried > 0 {
-		text += fmt.Sprintf(", %s of the cluster tried", counted(tried, "resource"))
+		text += fmt.Sprintf(", %s of the cluster tried", formatCount(tried, "resource"))
 	}
 	return text
 }
 
-func counted(n int, what string) string {
+// formatCount returns a number with its noun, in the plural unless the number is 1.
+func formatCount(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// quoted is a finding with the line that it is about, and a mark below.
-func (p *findingPrinter) quoted(f lintFinding) string {
+// quoteFinding returns a finding with the line that it is about, and a mark below.
+func (p *findingPrinter) quoteFinding(f lintFinding) string {
 	head := f.Error()
 	if f.Place.File == "" { // the text names the file
 		head = f.Text
@@ -126,7 +128,7 @@ func (p *findingPrinter) quoted(f lintFinding) string {
 	if p.colour {
 		head = strings.Replace(head, f.Text, "\x1b[1m"+f.Text+"\x1b[0m", 1)
 	}
-	line, ok := p.line(f.Place)
+	line, ok := p.readLine(f.Place)
 	if !ok {
 		return head + "\n"
 	}
@@ -144,7 +146,7 @@ func (p *findingPrinter) quoted(f lintFinding) string {
 	}
 	number := fmt.Sprintf("%5d", f.Place.Line)
 	return fmt.Sprintf("%s\n%s | %s\n%s | %s%s %s\n", head, number, string(runes),
-		strings.Repeat(" ", len(number)), blank(runes[:column]), mark, f.Class)
+		strings.Repeat(" ", len(number)), blankText(runes[:column]), mark, f.Class)
 }
 
 // wordAt is the length of the field, name or number that a text begins with.
@@ -169,8 +171,8 @@ func cutAround(line []rune, column int) ([]rune, int) {
 	return line[from : from+widest], column - from
 }
 
-// blank is as wide as the text, tabs included.
-func blank(text []rune) string {
+// blankText returns blanks that are as wide as the text. Tabs stay tabs.
+func blankText(text []rune) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {
 			return r
@@ -179,8 +181,8 @@ func blank(text []rune) string {
 	}, string(text))
 }
 
-// line is the text of the line at a place; false where that is in no file.
-func (p *findingPrinter) line(at template.Place) (string, bool) {
+// readLine returns the text of the line at a place, or false if that is in no file.
+func (p *findingPrinter) readLine(at template.Place) (string, bool) {
 	lines, read := p.files[at.File]
 	if !read {
 		data, err := os.ReadFile(at.File)
@@ -224,7 +226,8 @@ type (
 
 func findingsJSON(l linted) (string, error) {
 	all := jsonFindings{
-		Version: 1, Findings: append([]jsonFinding{}, inJSON(l.findings())...), Silenced: inJSON(l.silenced()), NotChecked: inJSON(l.unchecked()),
+		Version: 1, Findings: append([]jsonFinding{}, inJSON(l.listFindings())...),
+		Silenced: inJSON(l.listSilenced()), NotChecked: inJSON(l.listUnchecked()),
 	}
 	var text strings.Builder
 	if err := encodeJSON(&text, all); err != nil {

@@ -83,13 +83,13 @@ func findingsSARIF(l linted) (string, error) {
 		Tool:       sarifTool{sarifDriver{Name: "jacquard", InformationURI: lintDocs, Rules: []sarifRule{}}},
 		ColumnKind: "unicodeCodePoints", Results: []sarifResult{},
 	}
-	for _, f := range l.findings() {
+	for _, f := range l.listFindings() {
 		run.add("error", f)
 	}
-	for _, f := range l.silenced() {
+	for _, f := range l.listSilenced() {
 		run.add("error", f)
 	}
-	for _, f := range l.unchecked() {
+	for _, f := range l.listUnchecked() {
 		run.add("note", f)
 	}
 	slices.SortFunc(run.Tool.Driver.Rules, func(a, b sarifRule) int { return cmp.Compare(a.ID, b.ID) })

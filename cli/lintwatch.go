@@ -22,9 +22,8 @@ import (
 // editors write several times.
 const quietFor = 150 * time.Millisecond
 
-// watching checks the kinds, and again those whose files changed, until it is
-// interrupted.
-func (o *lintOptions) watching(ctx context.Context, p *findingPrinter) error {
+// lintAndWatch checks the kinds, and again those whose files changed, until it is interrupted.
+func (o *lintOptions) lintAndWatch(ctx context.Context, p *findingPrinter) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	watcher, err := fsnotify.NewWatcher()
@@ -32,9 +31,9 @@ func (o *lintOptions) watching(ctx context.Context, p *findingPrinter) error {
 		return fmt.Errorf("watching files: %w", err)
 	}
 	defer watcher.Close()
-	o.follow(watcher)
+	o.watchRoots(watcher)
 	l := linted{}
-	if err := o.again(ctx, p, l, nil); err != nil {
+	if err := o.lintAgain(ctx, p, l, nil); err != nil {
 		return err
 	}
 	changed := map[string]bool{} // by file: whether it was made just now
@@ -44,23 +43,22 @@ func (o *lintOptions) watching(ctx context.Context, p *findingPrinter) error {
 		case <-ctx.Done():
 			return nil
 		case event := <-watcher.Events:
-			if event.Op != fsnotify.Chmod && !passing(event.Name) {
+			if event.Op != fsnotify.Chmod && !isEditorFile(event.Name) {
 				changed[event.Name] = changed[event.Name] || event.Has(fsnotify.Create)
 				quiet.Reset(quietFor)
 			}
 		case err := <-watcher.Errors:
 			fmt.Fprintf(p.trouble, "watching files: %v\n", err)
 		case <-quiet.C:
-			o.follow(watcher)
-			o.after(ctx, p, l, lasting(changed))
+			o.watchRoots(watcher)
+			o.lintChanges(ctx, p, l, selectLasting(changed))
 			clear(changed)
 		}
 	}
 }
 
-// lasting are the files that changed, sorted, without those that came and went
-// meanwhile.
-func lasting(changed map[string]bool) []string {
+// selectLasting returns the files that changed, sorted, without those that came and went meanwhile.
+func selectLasting(changed map[string]bool) []string {
 	var files []string
 	for _, file := range slices.Sorted(maps.Keys(changed)) {
 		if _, err := os.Stat(file); err == nil || !changed[file] {
@@ -70,39 +68,39 @@ func lasting(changed map[string]bool) []string {
 	return files
 }
 
-// after says what changed, and what there is to find now.
-func (o *lintOptions) after(ctx context.Context, p *findingPrinter, l linted, files []string) {
+// lintChanges prints which files changed, and then what there is to find.
+func (o *lintOptions) lintChanges(ctx context.Context, p *findingPrinter, l linted, files []string) {
 	if len(files) == 0 {
 		return
 	}
 	fmt.Fprintf(p.trouble, "\nchanged: %s\n", strings.Join(files, ", "))
-	if err := o.again(ctx, p, l, o.concerns(files)); err != nil {
-		tell(p.trouble, err)
+	if err := o.lintAgain(ctx, p, l, o.kindsConcerned(files)); err != nil {
+		printError(p.trouble, err)
 	}
 }
 
-// again checks what changed and prints all that there is to say now.
-func (o *lintOptions) again(ctx context.Context, p *findingPrinter, l linted, changed func(string) bool) error {
+// lintAgain checks what changed, or all if changed is nil, and prints the findings of all kinds.
+func (o *lintOptions) lintAgain(ctx context.Context, p *findingPrinter, l linted, changed func(string) bool) error {
 	clear(p.files)
 	delete(l, "")
-	if err := o.lint(ctx, l, changed); err != nil {
+	if err := o.lintKinds(ctx, l, changed); err != nil {
 		if changed == nil {
 			return err
 		}
 		clear(l) // what was found before may be wrong by now
 		return err
 	}
-	return p.print("text", l)
+	return p.printFindings("text", l)
 }
 
-// passing are files that editors make for themselves.
-func passing(file string) bool {
+// isEditorFile reports whether a file is one that editors make for themselves.
+func isEditorFile(file string) bool {
 	name := filepath.Base(file)
 	return strings.HasPrefix(name, ".") || strings.HasSuffix(name, "~") || strings.HasPrefix(name, "#")
 }
 
-// follow watches all directories below the roots that there are now.
-func (o *lintOptions) follow(watcher *fsnotify.Watcher) {
+// watchRoots watches all directories that are below the roots now.
+func (o *lintOptions) watchRoots(watcher *fsnotify.Watcher) {
 	for _, root := range o.roots {
 		_ = watcher.Add(root)
 		for _, part := range []string{"crds", "schemas", "examples", "templates"} {
@@ -120,12 +118,12 @@ func (o *lintOptions) follow(watcher *fsnotify.Watcher) {
 	}
 }
 
-// concerns says which kinds the change of these files can matter to: a file of
-// a kind's folder, example or cases to that kind alone, any other to all.
-func (o *lintOptions) concerns(files []string) func(name string) bool {
+// kindsConcerned returns a function that reports whether the change of these files can matter to a
+// kind. A file of a kind's folder, example or cases matters to that kind alone, any other to all.
+func (o *lintOptions) kindsConcerned(files []string) func(name string) bool {
 	names := map[string]bool{}
 	for _, file := range files {
-		name, ok := o.owner(file)
+		name, ok := o.findOwner(file)
 		if !ok {
 			return func(string) bool { return true }
 		}
@@ -134,8 +132,8 @@ func (o *lintOptions) concerns(files []string) func(name string) bool {
 	return func(name string) bool { return names[name] }
 }
 
-// owner is the one kind that a file belongs to.
-func (o *lintOptions) owner(file string) (string, bool) {
+// findOwner returns the one kind that a file belongs to, or false if that is none.
+func (o *lintOptions) findOwner(file string) (string, bool) {
 	for _, root := range o.roots {
 		rel, err := filepath.Rel(root, file)
 		parts := strings.Split(filepath.ToSlash(rel), "/")

@@ -65,7 +65,7 @@ func TestWatch(t *testing.T) {
 	s := &screen{}
 	o := &lintOptions{roots: []string{root}, output: "text", watch: true}
 	ended := make(chan error)
-	go func() { ended <- o.watching(ctx, newFindingPrinter(s, s)) }()
+	go func() { ended <- o.lintAndWatch(ctx, newFindingPrinter(s, s)) }()
 	s.shows(t, "1 kind, no findings\n")
 
 	const folder, more = "templates/widgets.example.com/", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ childName .metadata.name \"b\" }}\n"
@@ -95,7 +95,7 @@ func TestConcerns(t *testing.T) {
 		"crds/a.example.com.yaml":                    "",
 		"schemas/x.yaml":                             "",
 	} {
-		if got, _ := o.owner(file); got != want {
+		if got, _ := o.findOwner(file); got != want {
 			t.Errorf("%s belongs to %q, want %q", file, got, want)
 		}
 	}

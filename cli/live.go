@@ -25,18 +25,19 @@ type reach struct {
 	namespace string
 }
 
-func (r *reach) flags(cmd *cobra.Command) {
-	r.access.flags(cmd)
+// addFlags adds the flags that choose the cluster and the namespace.
+func (r *reach) addFlags(cmd *cobra.Command) {
+	r.access.addFlags(cmd)
 	cmd.Flags().StringVarP(&r.namespace, "namespace", "n", "",
 		"namespace of resources without one; default that of the kubeconfig's context")
 }
 
-// place is the namespace of --namespace, else that of the context.
-func (r *reach) place() string {
+// chooseNamespace returns the namespace of --namespace, or else that of the context.
+func (r *reach) chooseNamespace() string {
 	if r.namespace != "" {
 		return r.namespace
 	}
-	namespace, _, err := r.loader().Namespace()
+	namespace, _, err := r.newLoader().Namespace()
 	if err != nil || namespace == "" {
 		return "default"
 	}
@@ -51,8 +52,8 @@ type sight struct {
 	kept func(context.Context, *liveview.Kind) (*kind.Kind, error)
 }
 
-// open looks at the cluster. kinds may be nil.
-func (r *reach) open(ctx context.Context, kinds *catalog.Catalog) (*sight, error) {
+// openSight looks at the cluster. kinds may be nil.
+func (r *reach) openSight(ctx context.Context, kinds *catalog.Catalog) (*sight, error) {
 	cfg, err := r.clientConfig()
 	if err != nil {
 		return nil, err
@@ -75,8 +76,8 @@ func (s *sight) onFile(name string) *apiextensionsv1.CustomResourceDefinition {
 	return nil
 }
 
-// folder finds a kind of the cluster and compiles its folder for it.
-func (s *sight) folder(ctx context.Context, name string) (diff.Sight, error) {
+// compileFolder finds a kind of the cluster and compiles its folder for it.
+func (s *sight) compileFolder(ctx context.Context, name string) (diff.Sight, error) {
 	k, err := s.Kind(ctx, name)
 	if err != nil {
 		return diff.Sight{}, err

@@ -15,9 +15,9 @@ import (
 // requests and answers, which hold Secrets.
 const mostLogged = 7
 
-// logger logs JSON; client-go's own log goes there too. What goes wrong says
-// where by itself, so no stack is logged but that of a panic.
-func logger(to io.Writer, level string) (logr.Logger, error) {
+// newLogger returns a logger that writes JSON, to which client-go logs too. An error names its
+// place by itself, so only a panic is logged with its stack.
+func newLogger(to io.Writer, level string) (logr.Logger, error) {
 	options := zap.Options{DestWriter: to}
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
 	options.BindFlags(flags)

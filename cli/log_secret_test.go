@@ -29,7 +29,7 @@ func TestLogHoldsNoBodies(t *testing.T) {
 	known := 0
 	for level := range 13 {
 		var out bytes.Buffer
-		l, err := logger(&out, strconv.Itoa(level))
+		l, err := newLogger(&out, strconv.Itoa(level))
 		if err != nil {
 			continue
 		}

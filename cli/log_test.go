@@ -16,7 +16,7 @@ func TestLogLevels(t *testing.T) {
 		"error": "failed", "info": "failed told", "debug": "failed told more", "1": "failed told more", "2": "failed told more most",
 	} {
 		var out bytes.Buffer
-		l, err := logger(&out, level)
+		l, err := newLogger(&out, level)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ that are open, writes nothing, and starts no other program.`,
 					return fmt.Errorf("reading --root: %s is no directory", dir)
 				}
 			}
-			s := lsp.New(lsp.Options{Roots: roots, Render: preview, Log: cmd.ErrOrStderr()})
+			s := lsp.New(lsp.Options{Roots: roots, Render: renderPreview, Log: cmd.ErrOrStderr()})
 			return s.Serve(cmd.Context(), cmd.InOrStdin(), writeCloser{cmd.OutOrStdout()})
 		},
 	}
@@ -48,8 +48,8 @@ type writeCloser struct{ io.Writer }
 // Close does nothing.
 func (writeCloser) Close() error { return nil }
 
-// preview prints the children of the resources of a file as jacquard render does.
-func preview(ctx context.Context, c *catalog.Catalog, file *catalog.File) (string, error) {
+// renderPreview returns the children of the resources of a file, as jacquard render prints them.
+func renderPreview(ctx context.Context, c *catalog.Catalog, file *catalog.File) (string, error) {
 	resources, others, err := c.Resources(file.Objects)
 	if err != nil {
 		return "", err
@@ -67,7 +67,7 @@ func preview(ctx context.Context, c *catalog.Catalog, file *catalog.File) (strin
 		return "", err
 	}
 	text := ""
-	for _, line := range lines(errors.New(p.waits.String())) {
+	for _, line := range listMessages(errors.New(p.waits.String())) {
 		if line != "" {
 			text += fmt.Sprintf("# %s\n", line)
 		}

@@ -29,14 +29,13 @@ const mostMarkdown = 15_000
 // widestMarkdown is how many bytes of a line in a fence, or of a code span, are shown.
 const widestMarkdown = 1_000
 
-// say adds text that is Markdown: what strangers wrote is in it by inCode only.
-func (m *markdown) say(format string, args ...any) {
+// addText adds text that is Markdown. What strangers wrote may be in it only by inCode.
+func (m *markdown) addText(format string, args ...any) {
 	m.blocks = append(m.blocks, markdownBlock{"", fmt.Sprintf(format, args...)})
 }
 
-// fence adds a text as it is, unless it is empty; lang is how it is coloured: diff or
-// text.
-func (m *markdown) fence(lang, text string) {
+// addFence adds a text as it is, unless it is empty. lang is how it is coloured: diff or text.
+func (m *markdown) addFence(lang, text string) {
 	if text = strings.TrimRight(text, "\n"); text != "" {
 		m.blocks = append(m.blocks, markdownBlock{lang, text})
 	}
@@ -48,9 +47,9 @@ func (m *markdown) write(w io.Writer) error {
 	room := mostMarkdown
 	cut := 0
 	for _, b := range m.blocks {
-		block, left := b.within(room)
+		block, left := b.cutTo(room)
 		if cut > 0 { // what would come after a gap would not be understood
-			block, left = "", b.lines()
+			block, left = "", b.countLines()
 		}
 		out.WriteString(block)
 		room -= len(block)
@@ -70,13 +69,14 @@ func linesAre(n int) string {
 	return fmt.Sprintf("%d lines are", n)
 }
 
-func (b markdownBlock) lines() int { return strings.Count(b.text, "\n") + 1 }
+// countLines returns how many lines the block has.
+func (b markdownBlock) countLines() int { return strings.Count(b.text, "\n") + 1 }
 
-// within is the block in so many bytes, and how many of its lines are not in it.
-func (b markdownBlock) within(room int) (text string, left int) {
+// cutTo returns the block in so many bytes, and how many of its lines are not in it.
+func (b markdownBlock) cutTo(room int) (text string, left int) {
 	if b.lang == "" {
 		if len(b.text)+2 > room {
-			return "", b.lines()
+			return "", b.countLines()
 		}
 		return b.text + "\n\n", 0
 	}
@@ -84,7 +84,7 @@ func (b markdownBlock) within(room int) (text string, left int) {
 	var shown strings.Builder
 	kept := 0
 	for _, line := range all {
-		line = narrow(plainly(line)) + "\n"
+		line = cutLine(revealText(line)) + "\n"
 		// Around it there are two fences, which are as long as what they must outdo.
 		if shown.Len()+len(line)+2*(longestRun(shown.String()+line)+4)+len(b.lang) > room {
 			break
@@ -101,7 +101,7 @@ func (b markdownBlock) within(room int) (text string, left int) {
 
 // inCode is a text as a code span, on one line.
 func inCode(text string) string {
-	text = narrow(onOneLine(text))
+	text = cutLine(onOneLine(text))
 	if strings.TrimSpace(text) == "" {
 		return "(empty)"
 	}
@@ -126,8 +126,8 @@ func longestRun(text string) int {
 	return longest
 }
 
-// narrow cuts a line that is too long, and says so.
-func narrow(line string) string {
+// cutLine cuts a line that is too long, and adds how much is missing.
+func cutLine(line string) string {
 	if len(line) <= widestMarkdown {
 		return line
 	}
@@ -138,17 +138,17 @@ func narrow(line string) string {
 	return fmt.Sprintf("%s… (%d more bytes)", line[:end], len(line)-end)
 }
 
-// plainly is a text in which everything is seen: control characters, and those that
-// turn the direction or have no width, are named.
-func plainly(text string) string {
-	return spelled(text, func(r rune) bool { return r == '\n' || r == '\t' || unicode.IsPrint(r) })
+// revealText returns a text in which everything is seen. Control characters, and those that turn
+// the direction or have no width, are replaced by their code points.
+func revealText(text string) string {
+	return replaceHidden(text, func(r rune) bool { return r == '\n' || r == '\t' || unicode.IsPrint(r) })
 }
 
-// onOneLine is such a text without line breaks and tabs.
-func onOneLine(text string) string { return spelled(text, unicode.IsPrint) }
+// onOneLine returns such a text on one line. Line breaks and tabs are replaced too.
+func onOneLine(text string) string { return replaceHidden(text, unicode.IsPrint) }
 
-// spelled puts code points in place of what is not to be in a text as it is.
-func spelled(text string, as func(rune) bool) string {
+// replaceHidden puts code points in place of those characters of a text for which as returns false.
+func replaceHidden(text string, as func(rune) bool) string {
 	var out strings.Builder
 	for _, r := range text {
 		if as(r) {

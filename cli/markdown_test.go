@@ -22,7 +22,7 @@ func TestFences(t *testing.T) {
 		}
 		text.WriteString("end")
 		m := &markdown{}
-		m.fence("text", text.String())
+		m.addFence("text", text.String())
 		var out strings.Builder
 		if err := m.write(&out); err != nil {
 			t.Fatal(err)
@@ -36,7 +36,7 @@ func TestFences(t *testing.T) {
 		if strings.Contains(inside, ticks) {
 			t.Fatalf("%q: the fence ends inside:\n%s", text.String(), out.String())
 		}
-		if inside != plainly(text.String()) || strings.ContainsAny(inside, "\u202e\r\x1b") || !utf8.ValidString(inside) {
+		if inside != revealText(text.String()) || strings.ContainsAny(inside, "\u202e\r\x1b") || !utf8.ValidString(inside) {
 			t.Fatalf("%q: the text is another one: %q", text.String(), inside)
 		}
 	}
@@ -64,10 +64,10 @@ func TestCodeSpans(t *testing.T) {
 // TestCut: a comment has no more than its share, and says what is not in it.
 func TestCut(t *testing.T) {
 	m := &markdown{}
-	m.say("### Title")
-	m.fence("text", strings.Repeat("line ```\n", 4000))
-	m.say("after")
-	m.fence("text", "a\nb")
+	m.addText("### Title")
+	m.addFence("text", strings.Repeat("line ```\n", 4000))
+	m.addText("after")
+	m.addFence("text", "a\nb")
 	var out strings.Builder
 	if err := m.write(&out); err != nil {
 		t.Fatal(err)

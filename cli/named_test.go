@@ -34,7 +34,7 @@ func TestKindsAreNamedAsKubectlNamesThem(t *testing.T) {
 		"aps.a":   "there is no kind aps.a; known are: apps.a.io, apps.b.io, broken.d.io, websites.c.io",
 		"nothing": "there is no kind nothing; known are: apps.a.io, apps.b.io, broken.d.io, websites.c.io",
 	} {
-		names, err := named(strings.Fields(word), known, crds)
+		names, err := resolveWords(strings.Fields(word), known, crds)
 		got := strings.Join(names, " ")
 		if err != nil {
 			got = err.Error()

@@ -46,7 +46,7 @@ Existing files are never overwritten.`,
   jacquard new Shop --group example.com --from-chart charts/shop
   kubectl get deployment,service -o yaml | jacquard new Shop --group example.com --from-manifests -`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			return cmp.Or(oneWay(cmd), o.idle(cmd), o.check(args))
+			return cmp.Or(oneWay(cmd), o.checkFlags(cmd), o.checkArgs(args))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args)
@@ -86,9 +86,9 @@ func oneWay(cmd *cobra.Command) error {
 	return nil
 }
 
-// idle refuses flags that say nothing, or that the chosen way has no use for: a
-// CRD says by itself what it is called.
-func (o *newOptions) idle(cmd *cobra.Command) error {
+// checkFlags refuses flags without a value, and those that the chosen way has no use for. A CRD
+// already defines its names.
+func (o *newOptions) checkFlags(cmd *cobra.Command) error {
 	if slices.Contains(o.manifests, "") {
 		return errors.New("--from-manifests says nothing: name a file or directory")
 	}
@@ -103,8 +103,8 @@ func (o *newOptions) idle(cmd *cobra.Command) error {
 	return nil
 }
 
-// check refuses command lines that say too much or too little.
-func (o *newOptions) check(args []string) error {
+// checkArgs refuses command lines with too many or too few arguments.
+func (o *newOptions) checkArgs(args []string) error {
 	switch {
 	case o.crd != "" && len(args) > 1:
 		return fmt.Errorf("--from-crd takes one CRD; what is %s?", args[1])
@@ -121,15 +121,15 @@ func (o *newOptions) check(args []string) error {
 }
 
 func (o *newOptions) run(cmd *cobra.Command, args []string) error {
-	draft, err := o.draft(cmd, args)
+	draft, err := o.makeDraft(cmd, args)
 	if err != nil {
 		return err
 	}
-	return create(cmd, o.root, draft)
+	return createKind(cmd, o.root, draft)
 }
 
-// draft makes the kind that is asked for.
-func (o *newOptions) draft(cmd *cobra.Command, args []string) (*scaffold.Draft, error) {
+// makeDraft makes the kind that the flags ask for.
+func (o *newOptions) makeDraft(cmd *cobra.Command, args []string) (*scaffold.Draft, error) {
 	switch {
 	case o.crd != "":
 		return o.fromCRD(cmd, slices.Clone(args))

@@ -37,9 +37,9 @@ func (o *newOptions) fromChart() (*scaffold.Draft, error) {
 	return draft, nil
 }
 
-// refuse makes a case of a rough draft one that is refused, and says so.
-func refuse(one *catalog.Case, err error, draft *scaffold.Draft) {
-	said := lines(err)
+// expectRefusal makes a case of a rough draft want the error that it has, and adds a note on that.
+func expectRefusal(one *catalog.Case, err error, draft *scaffold.Draft) {
+	said := listMessages(err)
 	draft.AddTemplate("tests/"+one.Name+"/"+catalog.FileWantError, golden.WantError(said))
 	draft.Note("the case " + one.Name + " is refused, and wants to be until you mend it: " + strings.Join(said, "; "))
 }

@@ -29,7 +29,7 @@ func (o *newOptions) fromCRD(cmd *cobra.Command, names []string) (*scaffold.Draf
 	}
 	which := append(names, "")[0]
 	draft, err := scaffold.FromCRD(scaffold.Source{Name: o.crd, Data: data}, which, example)
-	if err != nil || slices.ContainsFunc(draft.Files, func(f scaffold.File) bool { return same(o.root, f) }) {
+	if err != nil || slices.ContainsFunc(draft.Files, func(f scaffold.File) bool { return isWritten(o.root, f) }) {
 		return draft, err // a CRD that is in its place already stays as it is
 	}
 	return draft, draft.Supply()

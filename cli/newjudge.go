@@ -13,10 +13,10 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// judge notes what lint says of a new kind in its root, such as why pack refuses
-// it: what it was made of brought that along. Of a rough draft lint says more
-// than anybody reads here.
-func judge(ctx context.Context, root string, draft *scaffold.Draft) error {
+// noteFindings notes what lint finds in a new kind in its root, such as why pack refuses it. The
+// source of the kind brought that along. For a rough draft there are more findings than anybody
+// reads here.
+func noteFindings(ctx context.Context, root string, draft *scaffold.Draft) error {
 	if draft.Rough {
 		return nil
 	}

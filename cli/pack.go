@@ -41,18 +41,18 @@ them, the roles of the users who write their resources, the CRDs, and the folder
 as ConfigMaps. The output is for kubectl apply -f -; the operator loads the kinds
 without a restart. A kind with findings of lint is not packed. With --config, the
 ConfigMaps also hold the settings of that file for the kinds.`,
-		Args: f.understand,
+		Args: f.checkFlags,
 		RunE: f.run,
 	}
-	f.flags(c)
+	f.addFlags(c)
 	configFlag(c, &f.config)
 	c.Flags().StringSliceVar(&f.only, "only", pack.Parts,
 		"what to print, comma-separated: roles, users, crd, folder; or base: the operator's roles that do not depend on its kinds")
 	return c
 }
 
-// flags are those that push has too.
-func (f *packFlags) flags(c *cobra.Command) {
+// addFlags adds the flags that push has too.
+func (f *packFlags) addFlags(c *cobra.Command) {
 	rootFlag(c, &f.roots)
 	flags := c.Flags()
 	flags.StringVar(&f.install, "install", "jacquard/jacquard",
@@ -61,19 +61,19 @@ func (f *packFlags) flags(c *cobra.Command) {
 	flags.BoolVar(&f.unchecked, "no-lint", false, "also pack kinds with findings, if they load")
 }
 
-// understand checks the flags.
-func (f *packFlags) understand(_ *cobra.Command, names []string) error {
+// checkFlags checks the flags, and sets what depends on them.
+func (f *packFlags) checkFlags(_ *cobra.Command, names []string) error {
 	known := append([]string{pack.Base}, pack.Parts...)
 	for _, part := range f.only {
 		if !slices.Contains(known, part) {
-			return fmt.Errorf("--only %s: %s", part, meant(part, known))
+			return fmt.Errorf("--only %s: %s", part, suggestName(part, known))
 		}
 	}
-	if err := namespaced("install", f.install); err != nil {
+	if err := checkNamespaced("install", f.install); err != nil {
 		return err
 	}
 	f.account = cmp.Or(f.account, f.install)
-	if err := namespaced("service-account", f.account); err != nil {
+	if err := checkNamespaced("service-account", f.account); err != nil {
 		return err
 	}
 	if len(names) == 0 && !slices.Equal(f.only, []string{pack.Base}) {
@@ -82,8 +82,8 @@ func (f *packFlags) understand(_ *cobra.Command, names []string) error {
 	return nil
 }
 
-// namespaced fails unless a flag's value names something in a namespace.
-func namespaced(flag, value string) error {
+// checkNamespaced fails unless a flag's value names something in a namespace.
+func checkNamespaced(flag, value string) error {
 	namespace, name, _ := strings.Cut(value, "/")
 	if len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
 		return fmt.Errorf("--%s %s: write NAMESPACE/NAME", flag, value)
@@ -94,12 +94,12 @@ func namespaced(flag, value string) error {
 func (f *packFlags) run(cmd *cobra.Command, words []string) error {
 	var text bytes.Buffer
 	if slices.Contains(f.only, pack.Base) {
-		if err := pack.WriteBase(&text, f.installation()); err != nil {
+		if err := pack.WriteBase(&text, f.parseInstallation()); err != nil {
 			return err
 		}
 	}
 	if len(words) > 0 {
-		if err := f.pack(cmd.Context(), &text, words); err != nil {
+		if err := f.packKinds(cmd.Context(), &text, words); err != nil {
 			return err
 		}
 	}
@@ -107,51 +107,52 @@ func (f *packFlags) run(cmd *cobra.Command, words []string) error {
 	return err
 }
 
-func (f *packFlags) installation() pack.Install {
+// parseInstallation returns the installation that the flags name.
+func (f *packFlags) parseInstallation() pack.Install {
 	namespace, name, _ := strings.Cut(f.install, "/")
 	of, account, _ := strings.Cut(f.account, "/")
 	return pack.Install{Namespace: namespace, Name: name, Account: rbacv1.Subject{Kind: "ServiceAccount", Namespace: of, Name: account}}
 }
 
-// pack writes the named kinds; with any error it writes nothing.
-func (f *packFlags) pack(ctx context.Context, to *bytes.Buffer, words []string) error {
+// packKinds writes the named kinds. With any error it writes nothing.
+func (f *packFlags) packKinds(ctx context.Context, to *bytes.Buffer, words []string) error {
 	kinds, err := loadCatalog(f.roots, f.config)
 	if err != nil {
 		return err
 	}
-	names, err := f.sound(ctx, kinds, words)
+	names, err := f.selectKinds(ctx, kinds, words)
 	errs := []error{err}
 	for _, name := range names {
-		errs = append(errs, pack.Write(to, packable(kinds, name), f.installation(), f.only))
+		errs = append(errs, pack.Write(to, newPackInput(kinds, name), f.parseInstallation(), f.only))
 	}
 	return errors.Join(errs...)
 }
 
-// sound are the named kinds that load. The error is about the others, and about
-// those that lint finds something wrong with.
-func (f *packFlags) sound(ctx context.Context, kinds *catalog.Catalog, words []string) ([]string, error) {
+// selectKinds returns the named kinds that load. The error is about the others, and about those in
+// which lint finds something wrong.
+func (f *packFlags) selectKinds(ctx context.Context, kinds *catalog.Catalog, words []string) ([]string, error) {
 	var loaded []string
-	names, errs := chosen(kinds, words)
+	names, errs := chooseKinds(kinds, words)
 	for _, name := range names {
 		if kinds.Kinds[name] == nil {
 			errs = append(errs, kinds.Broken[name])
 			continue
 		}
 		if loaded = append(loaded, name); !f.unchecked {
-			errs = append(errs, unsound(ctx, kinds, name))
+			errs = append(errs, lintKind(ctx, kinds, name))
 		}
 	}
 	return loaded, errors.Join(errs...)
 }
 
-// packable is a kind of a catalog as pack takes it.
-func packable(kinds *catalog.Catalog, name string) pack.Input {
+// newPackInput returns a kind of a catalog as pack takes it.
+func newPackInput(kinds *catalog.Catalog, name string) pack.Input {
 	return pack.Input{Kind: kinds.Kinds[name], Folder: kinds.Folder(name), CRD: kinds.Definition(name), Plural: kinds.Plural}
 }
 
-// unsound is what lint finds wrong with a kind. Why the parts that are wanted
-// cannot be packed is said by whoever writes them.
-func unsound(ctx context.Context, kinds *catalog.Catalog, name string) error {
+// lintKind returns what lint finds wrong with a kind. It leaves out why parts cannot be packed,
+// since packing them returns that.
+func lintKind(ctx context.Context, kinds *catalog.Catalog, name string) error {
 	var errs []error
 	for _, finding := range lint.Check(ctx, kinds, name) {
 		if finding.Class == lint.Unpackable {

@@ -42,11 +42,11 @@ digest. A kind with findings of lint is not pushed. The output is REF@DIGEST.`,
 			if len(words) == 0 {
 				return errors.New("the reference is missing, such as registry.example.com/team/kinds:v1")
 			}
-			return f.understand(cmd, words[1:])
+			return f.checkFlags(cmd, words[1:])
 		},
 		RunE: f.run,
 	}
-	f.flags(c)
+	f.addFlags(c)
 	flags := c.Flags()
 	flags.StringVar(&f.version, "version", "", "version of the kinds, for an annotation of the image")
 	flags.StringVar(&f.revision, "revision", "", "commit of the kinds, for an annotation of the image")
@@ -85,11 +85,11 @@ func (f *pushFlags) run(cmd *cobra.Command, words []string) error {
 			return err
 		}
 	}
-	files, names, err := f.files(cmd.Context(), words[1:])
+	files, names, err := f.collectFiles(cmd.Context(), words[1:])
 	if err != nil {
 		return err
 	}
-	image, err := files.Image(f.annotations(names))
+	image, err := files.Image(f.makeAnnotations(names))
 	if err != nil {
 		return err
 	}
@@ -102,23 +102,23 @@ func (f *pushFlags) run(cmd *cobra.Command, words []string) error {
 	return err
 }
 
-// files are what the image holds, and the names of its kinds.
-func (f *pushFlags) files(ctx context.Context, words []string) (artefact.Files, []string, error) {
+// collectFiles returns what the image holds, and the names of its kinds.
+func (f *pushFlags) collectFiles(ctx context.Context, words []string) (artefact.Files, []string, error) {
 	kinds, err := catalog.Load(f.roots)
 	if err != nil {
 		return nil, nil, err
 	}
-	names, err := f.sound(ctx, kinds, words)
+	names, err := f.selectKinds(ctx, kinds, words)
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err := artefact.Selection{Kinds: kinds, Names: names, Install: f.installation(), Tests: f.tests}.Files()
+	files, err := artefact.Selection{Kinds: kinds, Names: names, Install: f.parseInstallation(), Tests: f.tests}.Files()
 	return files, names, err
 }
 
-// annotations are those of the image. None says when it was pushed: the same
-// kinds are the same image.
-func (f *pushFlags) annotations(names []string) map[string]string {
+// makeAnnotations returns the annotations of the image. None of them is the time of the push, so
+// that the same kinds are the same image.
+func (f *pushFlags) makeAnnotations(names []string) map[string]string {
 	all := map[string]string{"title": strings.Join(names, ", "), "description": "Kinds of the operator Jacquard",
 		"version": f.version, "revision": f.revision, "source": f.source}
 	annotations := map[string]string{}

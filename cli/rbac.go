@@ -60,11 +60,11 @@ added and removed since then. The exit code is 0 if none was added, 1 if some we
 and 2 for errors.`,
 		Example: `  jacquard rbac | kubectl apply -f -
   git worktree add ../before origin/main && jacquard rbac --against ../before`,
-		Args: func(cmd *cobra.Command, _ []string) error { return f.understand(cmd) },
+		Args: func(cmd *cobra.Command, _ []string) error { return f.checkFlags(cmd) },
 		RunE: f.run,
 	}
 	rootFlag(c, &f.roots)
-	f.flags(c)
+	f.addFlags(c)
 	flags := c.Flags()
 	flags.StringVar(&f.account, "service-account", "jacquard/jacquard",
 		"`NAMESPACE/NAME` of the operator's service account; its namespace is the operator's own")
@@ -83,15 +83,15 @@ and 2 for errors.`,
 	return c
 }
 
-// understand checks the flags.
-func (f *rbacFlags) understand(cmd *cobra.Command) error {
+// checkFlags checks the flags, and sets what depends on them.
+func (f *rbacFlags) checkFlags(cmd *cobra.Command) error {
 	var ok bool
 	if f.namespace, f.name, ok = strings.Cut(f.account, "/"); !ok || f.namespace == "" || f.name == "" || strings.Contains(f.name, "/") {
 		return fmt.Errorf("--service-account %s: write NAMESPACE/NAME", f.account)
 	}
 	for _, part := range f.only {
 		if !slices.Contains(parts, part) {
-			return fmt.Errorf("--only %s: %s", part, meant(part, parts))
+			return fmt.Errorf("--only %s: %s", part, suggestName(part, parts))
 		}
 	}
 	if err := f.soundNamespaces(cmd); err != nil {
@@ -141,7 +141,7 @@ func (f *rbacFlags) soundNamespaces(cmd *cobra.Command) error {
 }
 
 func (f *rbacFlags) run(cmd *cobra.Command, names []string) error {
-	err := f.print(cmd, names)
+	err := f.printRoles(cmd, names)
 	var coded *exit
 	if err != nil && f.against != nil && !errors.As(err, &coded) {
 		return &exit{exitWrong, err}
@@ -149,7 +149,8 @@ func (f *rbacFlags) run(cmd *cobra.Command, names []string) error {
 	return err
 }
 
-func (f *rbacFlags) print(cmd *cobra.Command, names []string) error {
+// printRoles prints the roles, or what --exposure, --check or --against want to know of them.
+func (f *rbacFlags) printRoles(cmd *cobra.Command, names []string) error {
 	if f.against != nil { // what every operator needs is no matter of folders
 		f.only = slices.DeleteFunc(slices.Clone(f.only), func(part string) bool { return part == "base" })
 	}
@@ -158,16 +159,16 @@ func (f *rbacFlags) print(cmd *cobra.Command, names []string) error {
 		return err
 	}
 	if f.exposure {
-		return f.expose(cmd.OutOrStdout(), kinds, names)
+		return f.printExposure(cmd.OutOrStdout(), kinds, names)
 	}
-	roles, err := f.roles(kinds, names)
+	roles, err := f.makeRoles(kinds, names)
 	switch {
 	case err != nil:
 		return err
 	case f.check:
 		return f.checkRoles(cmd, roles)
 	case f.against != nil:
-		return f.compare(cmd, roles, names)
+		return f.compareRoles(cmd, roles, names)
 	}
 	return rbac.Write(cmd.OutOrStdout(), roles, rbac.Binding{
 		Operator:   rbacv1.Subject{Kind: "ServiceAccount", Namespace: f.namespace, Name: f.name},
@@ -175,9 +176,9 @@ func (f *rbacFlags) print(cmd *cobra.Command, names []string) error {
 	})
 }
 
-// roles makes the roles of the named kinds, or of all.
-func (f *rbacFlags) roles(kinds *catalog.Catalog, names []string) ([]rbac.Role, error) {
-	names, errs := chosen(kinds, names)
+// makeRoles makes the roles of the named kinds, or of all.
+func (f *rbacFlags) makeRoles(kinds *catalog.Catalog, names []string) ([]rbac.Role, error) {
+	names, errs := chooseKinds(kinds, names)
 	var roles []rbac.Role
 	if slices.Contains(f.only, "base") {
 		roles = rbac.Base(rbac.Installation{Namespace: f.namespace, Namespaces: f.namespaces, Identity: f.identity, Divides: true})
@@ -200,9 +201,9 @@ func (f *rbacFlags) roles(kinds *catalog.Catalog, names []string) ([]rbac.Role, 
 	return roles, errors.Join(errs...)
 }
 
-// chosen are the named kinds, or all, and what is wrong with the names or belongs
-// to no kind.
-func chosen(kinds *catalog.Catalog, words []string) ([]string, []error) {
+// chooseKinds returns the named kinds, or all. The errors are about the names, and about what
+// belongs to no kind.
+func chooseKinds(kinds *catalog.Catalog, words []string) ([]string, []error) {
 	names, err := kindsNamed(kinds, words)
 	return names, append(slices.Clone(kinds.Trouble), err)
 }

@@ -26,9 +26,9 @@ type roleChange struct {
 	Unlabelled []string `json:"unlabelled,omitempty"`
 }
 
-// compare tells how the roles differ from those of an earlier state. The exit code
-// says whether somebody may do more.
-func (f *rbacFlags) compare(cmd *cobra.Command, roles []rbac.Role, names []string) error {
+// compareRoles prints how the roles differ from those of an earlier state. The exit code is 1 if
+// somebody may do more.
+func (f *rbacFlags) compareRoles(cmd *cobra.Command, roles []rbac.Role, names []string) error {
 	earlier, err := catalog.Load(f.against)
 	if err != nil {
 		return fmt.Errorf("--against: %w", err)
@@ -40,7 +40,7 @@ func (f *rbacFlags) compare(cmd *cobra.Command, roles []rbac.Role, names []strin
 	})
 	var before []rbac.Role
 	if len(names) == 0 || len(there) > 0 {
-		if before, err = f.roles(earlier, there); err != nil {
+		if before, err = f.makeRoles(earlier, there); err != nil {
 			return fmt.Errorf("--against: %w", err)
 		}
 	}
@@ -60,15 +60,15 @@ func (f *rbacFlags) tellChanges(to io.Writer, changes []rbac.Change) error {
 		all := []roleChange{}
 		for _, c := range changes {
 			all = append(all, roleChange{c.Role.Name, c.Role.Namespace, holderOf(c.Role),
-				lacking("", []rbac.Role{ofRules(c, c.Added)}), lacking("", []rbac.Role{ofRules(c, c.Removed)}), c.Labelled, c.Unlabelled})
+				listLacks("", []rbac.Role{ofRules(c, c.Added)}), listLacks("", []rbac.Role{ofRules(c, c.Removed)}), c.Labelled, c.Unlabelled})
 		}
 		return encodeJSON(to, all)
 	case "markdown":
 		m := &markdown{}
-		m.say("### Roles: %s", changesSummary(changes))
+		m.addText("### Roles: %s", changesSummary(changes))
 		for _, c := range changes {
-			m.say("Of %s:", inCode(roleNamed(c.Role)))
-			m.fence("diff", strings.Join(changeLines(c), "\n"))
+			m.addText("Of %s:", inCode(roleNamed(c.Role)))
+			m.addFence("diff", strings.Join(changeLines(c), "\n"))
 		}
 		return m.write(to)
 	}

@@ -42,13 +42,13 @@ func (f *rbacFlags) checkRoles(cmd *cobra.Command, roles []rbac.Role) error {
 		if role.Holder == rbac.Account && len(f.namespaces) == 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "not asked for: what the service account %s of each namespace with resources needs (%s); say where by --namespaces\n", role.Account, role.Name)
 		}
-		for _, held := range f.holders(role) {
+		for _, held := range f.listHolders(role) {
 			account := health.Account{User: held.user, Groups: held.groups}
 			missing, err := rbac.Missing([]rbac.Role{held.role}, func(q rbac.Request) (bool, error) {
 				asked++
 				return isAllowed(cmd.Context(), account, q)
 			})
-			lacks = append(lacks, lacking(held.user, missing)...)
+			lacks = append(lacks, listLacks(held.user, missing)...)
 			if err != nil && len(lacks) > 0 {
 				err = errors.Join(f.tellLacks(cmd.OutOrStdout(), lacks, asked), err)
 			}
@@ -70,9 +70,9 @@ type held struct {
 	groups []string
 }
 
-// holders are the users who must have a role. The account of a kind is one in
-// every namespace with resources, so it is checked where --namespaces says.
-func (f *rbacFlags) holders(role rbac.Role) []held {
+// listHolders returns the users who must have a role. The account of a kind is one in every
+// namespace with resources, so it is checked in the namespaces of --namespaces.
+func (f *rbacFlags) listHolders(role rbac.Role) []held {
 	if role.Holder == rbac.Operator {
 		return []held{{role, f.as, f.asGroups}}
 	}
@@ -87,7 +87,8 @@ func (f *rbacFlags) holders(role rbac.Role) []held {
 	return all
 }
 
-func lacking(user string, missing []rbac.Role) []lack {
+// listLacks returns the rules of missing roles as what a user lacks.
+func listLacks(user string, missing []rbac.Role) []lack {
 	var all []lack
 	for _, role := range missing {
 		for _, r := range role.Rules {

@@ -18,9 +18,9 @@ type exposed struct {
 	Fields []exposure.Field `json:"fields"`
 }
 
-// expose tells what the fields of kinds reach.
-func (f *rbacFlags) expose(to io.Writer, kinds *catalog.Catalog, names []string) error {
-	names, errs := chosen(kinds, names)
+// printExposure prints what the fields of kinds reach.
+func (f *rbacFlags) printExposure(to io.Writer, kinds *catalog.Catalog, names []string) error {
+	names, errs := chooseKinds(kinds, names)
 	all := []exposed{}
 	for _, name := range names {
 		k := kinds.Kinds[name]

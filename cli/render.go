@@ -104,7 +104,7 @@ func (p *printed) render(ctx context.Context, r *catalog.Resource, world *catalo
 	result, err := render.Children(ctx, r.Kind, r.Object, world.For(r.Kind, r.Object))
 	if err != nil {
 		var errs []error
-		for _, line := range lines(err) {
+		for _, line := range listMessages(err) {
 			errs = append(errs, fmt.Errorf("%s  (rendering %s)", line, r)) // the place first, for editors
 		}
 		return errors.Join(errs...)

@@ -59,7 +59,7 @@ The exit code is 0 if it was done, or with --dry-run; else 1.`,
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	o.commonFlags(cmd)
-	o.confirmation.flags(cmd)
+	o.confirmation.addFlags(cmd)
 	cmd.Flags().StringVar(&o.to, "to", "", "revision to serve: its number, or at least six characters of its digest")
 	cmd.Flags().StringVar(&o.digest, "digest", "", "only act if the folder that is to be left has this digest")
 	cmd.Flags().BoolVar(&o.release, "release", false, "end the rollback, and serve the present folder again")
@@ -69,7 +69,7 @@ The exit code is 0 if it was done, or with --dry-run; else 1.`,
 }
 
 func (o *rollbackOptions) run(cmd *cobra.Command, name string) error {
-	h, p, err := o.plan(cmd.Context(), name, o.to)
+	h, p, err := o.planRollback(cmd.Context(), name, o.to)
 	if err != nil {
 		return err
 	}
@@ -81,9 +81,9 @@ func (o *rollbackOptions) run(cmd *cobra.Command, name string) error {
 	if p.Revision != nil {
 		pins = append([]string{"--to", strconv.FormatInt(p.Revision.Number, 10)}, pins...)
 	}
-	out := visible(cmd.OutOrStdout())
+	out := stripControls(cmd.OutOrStdout())
 	printPlan(out, h, p, preview)
-	if may, err := o.confirm(cmd, "Do it?", []string{h.Kind}, pins...); !may {
+	if may, err := o.confirmPlan(cmd, "Do it?", []string{h.Kind}, pins...); !may {
 		return err
 	}
 	if err := o.write(cmd.Context(), h, p, preview.Approved); err != nil {
@@ -93,9 +93,10 @@ func (o *rollbackOptions) run(cmd *cobra.Command, name string) error {
 	return o.waitForCRD(cmd, o.wait, h.Kind, func(crd metav1.Object) health.Progress { return h.Progress(p, crd) })
 }
 
-// plan reads the history of a kind, and plans what the flags say; to is a revision.
-func (o *rollbackOptions) plan(ctx context.Context, name, to string) (*history.History, *history.Plan, error) {
-	h, err := o.look(ctx, name)
+// planRollback reads the history of a kind, and makes the plan that the flags ask for. to is a
+// revision.
+func (o *rollbackOptions) planRollback(ctx context.Context, name, to string) (*history.History, *history.Plan, error) {
+	h, err := o.readHistory(ctx, name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,7 +114,7 @@ func (o *rollbackOptions) write(ctx context.Context, h *history.History, p *hist
 	if p.Revision != nil {
 		to = p.Revision.Digest
 	}
-	now, again, err := o.plan(ctx, h.Kind, to)
+	now, again, err := o.planRollback(ctx, h.Kind, to)
 	if err != nil {
 		return fmt.Errorf("nothing was changed: %w", err)
 	}
@@ -148,7 +149,7 @@ func printPlan(w io.Writer, h *history.History, p *history.Plan, preview *histor
 			cmp.Or(p.Target, "not known"))
 	} else {
 		fmt.Fprintf(w, "%s goes back from its folder (%s) to revision %d (%s), which is %s old\n", h.Kind, p.Leaves, p.Revision.Number,
-			p.Revision.Digest, age(p.Revision.Made, time.Now()))
+			p.Revision.Digest, formatAge(p.Revision.Made, time.Now()))
 	}
 	for _, text := range p.Unknown {
 		fmt.Fprintf(w, "not known: %s\n", text)
@@ -157,7 +158,7 @@ func printPlan(w io.Writer, h *history.History, p *history.Plan, preview *histor
 		fmt.Fprintf(w, "changes %d of %d resources\n", preview.Changed, preview.Of)
 	}
 	for _, g := range preview.Changes {
-		fmt.Fprintf(w, "  %d with %s: %s\n", len(g.Resources), g.Text, few(g.Resources))
+		fmt.Fprintf(w, "  %d with %s: %s\n", len(g.Resources), g.Text, joinFew(g.Resources))
 	}
 	fmt.Fprint(w, confirm.Deletions(preview.Deletes))
 	if len(preview.Unknown) > 0 {
@@ -166,7 +167,7 @@ func printPlan(w io.Writer, h *history.History, p *history.Plan, preview *histor
 	for _, g := range preview.Unknown {
 		fmt.Fprintf(w, "  %s\n", g.Text)
 		if len(g.Resources) > 0 {
-			fmt.Fprintf(w, "    %d resources: %s\n", len(g.Resources), few(g.Resources))
+			fmt.Fprintf(w, "    %d resources: %s\n", len(g.Resources), joinFew(g.Resources))
 		}
 	}
 	if preview.Stops != "" {

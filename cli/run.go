@@ -46,7 +46,7 @@ The cluster is that of --kubeconfig, of KUBECONFIG, of the Pod's service account
 or of ~/.kube/config, in this order.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := logger(cmd.ErrOrStderr(), level)
+			l, err := newLogger(cmd.ErrOrStderr(), level)
 			if err != nil {
 				return &exit{exitUsage, err}
 			}
@@ -60,7 +60,7 @@ or of ~/.kube/config, in this order.`,
 	rootFlag(c, &roots)
 	configFlag(c, &settings)
 	flags := c.Flags()
-	f.flags(c)
+	f.addFlags(c)
 	refuseNamespace(c)
 	operatorNamespaceFlag(c, &f.options.Namespace, podNamespace(), "namespace of the operator, whose ConfigMaps may contain folders; default the Pod's")
 	flags.StringSliceVar(&f.options.Namespaces, "namespaces", nil,
@@ -111,7 +111,7 @@ func (f *runFlags) leaderFlags(c *cobra.Command) {
 }
 
 func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
-	cfg, err := f.load() // the operator limits its requests by itself
+	cfg, err := f.loadConfig() // the operator limits its requests by itself
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (f *runFlags) run(cmd *cobra.Command, dirs []string) error {
 		}
 		f.options.Roots = append(f.options.Roots, root)
 	}
-	f.place(inPod())
+	f.setPlace(inPod())
 	if err := runOperator(cmd.Context(), f.options); err != nil {
 		ctrl.Log.Error(err, "the operator ends")
 		return &exit{code: exitFailed} // the log has the reason, each line of which is JSON
@@ -170,9 +170,9 @@ func probeAddress(inside bool) string {
 	return "127.0.0.1:8081"
 }
 
-// place says where the operator runs: the Lease of one outside of the cluster is
-// in its own namespace, in that of its identity, or in default.
-func (f *runFlags) place(inside bool) {
+// setPlace sets where the operator runs. The Lease of an operator outside of the cluster is in the
+// namespace of --leader-election-namespace, in that of its identity, or in default.
+func (f *runFlags) setPlace(inside bool) {
 	o := &f.options
 	if inside || o.Namespace != "" {
 		return

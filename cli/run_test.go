@@ -22,7 +22,7 @@ func TestPlace(t *testing.T) {
 		{true, controller.Options{Namespace: "jacquard"}, "", false},
 	} {
 		f := runFlags{options: c.of}
-		f.place(c.inside)
+		f.setPlace(c.inside)
 		if f.options.LeaderElectionNamespace != c.lease || f.options.Local != c.local {
 			t.Errorf("%+v: the Lease is in %q, local %v", c, f.options.LeaderElectionNamespace, f.options.Local)
 		}

@@ -47,7 +47,7 @@ func (o *schemasOptions) run(cmd *cobra.Command, names []string) error {
 	}
 	crds := maps.Clone(kinds.Schemas)
 	maps.Copy(crds, kinds.CRDs)
-	if names, err = named(names, slices.Sorted(maps.Keys(crds)), crds); err != nil {
+	if names, err = resolveWords(names, slices.Sorted(maps.Keys(crds)), crds); err != nil {
 		return err
 	}
 	var all []jsonschema.Schema
@@ -59,7 +59,7 @@ func (o *schemasOptions) run(cmd *cobra.Command, names []string) error {
 		all = append(all, found...)
 	}
 	if o.out == "" {
-		return o.print(cmd, all, names, crds)
+		return o.printSchema(cmd, all, names, crds)
 	}
 	union, err := jsonschema.All(all)
 	if err != nil {
@@ -73,8 +73,8 @@ func (o *schemasOptions) run(cmd *cobra.Command, names []string) error {
 	return nil
 }
 
-// print prints the schema of the storage version of one CRD.
-func (o *schemasOptions) print(cmd *cobra.Command, all []jsonschema.Schema, names []string, crds map[string]*schema.CRD) error {
+// printSchema prints the schema of the storage version of one CRD.
+func (o *schemasOptions) printSchema(cmd *cobra.Command, all []jsonschema.Schema, names []string, crds map[string]*schema.CRD) error {
 	if len(names) != 1 {
 		return fmt.Errorf("writing schemas: there are %d CRDs: say where to write by --out DIR, or name one to print", len(names))
 	}

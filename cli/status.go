@@ -86,7 +86,7 @@ func newStatus() *cobra.Command {
 			return o.run(cmd)
 		},
 	}
-	o.flags(cmd)
+	o.addFlags(cmd)
 	flags := cmd.Flags()
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "only look at resources in this namespace; default all")
 	operatorNamespaceFlag(cmd, &o.operatorNamespace, "", "only look for operators in this namespace; default all")
@@ -110,7 +110,7 @@ func (o *statusOptions) run(cmd *cobra.Command) error {
 	}
 	last := ""
 	for {
-		h, err := o.look(ctx, folders)
+		h, err := o.readHealth(ctx, folders)
 		if ctx.Err() != nil { // that is how --watch ends
 			return nil
 		}
@@ -119,24 +119,25 @@ func (o *statusOptions) run(cmd *cobra.Command) error {
 		}
 		if now := h.Says(); now != last {
 			last = now
-			if err := o.print(cmd, h); err != nil {
+			if err := o.printReport(cmd, h); err != nil {
 				return err
 			}
 		}
 		if !o.watch {
 			return exitOf(h.State)
 		}
-		if !pause(ctx) {
+		if !awaitNextLook(ctx) {
 			return nil
 		}
 	}
 }
 
-func (o *statusOptions) print(cmd *cobra.Command, h *health.Health) error {
+// printReport prints a Health in the wanted form.
+func (o *statusOptions) printReport(cmd *cobra.Command, h *health.Health) error {
 	if o.output == "json" {
 		return encodeJSON(cmd.OutOrStdout(), h)
 	}
-	printHealth(visible(cmd.OutOrStdout()), h, time.Now(), o.all)
+	printHealth(stripControls(cmd.OutOrStdout()), h, time.Now(), o.all)
 	return nil
 }
 
@@ -183,8 +184,8 @@ func notKnown(err error) error {
 	return &exit{verdict.NotKnown.ExitCode(), err}
 }
 
-// namespaces are those that the flags name.
-func (o *statusOptions) namespaces() (all []string) {
+// listNamespaces returns the namespaces that the flags name.
+func (o *statusOptions) listNamespaces() (all []string) {
 	for _, namespace := range []string{o.namespace, o.operatorNamespace} {
 		if namespace != "" {
 			all = append(all, namespace)
@@ -196,13 +197,14 @@ func (o *statusOptions) namespaces() (all []string) {
 	return all
 }
 
-func (o *statusOptions) look(ctx context.Context, folders map[string]*folder.Folder) (*health.Health, error) {
+// readHealth looks at the cluster once.
+func (o *statusOptions) readHealth(ctx context.Context, folders map[string]*folder.Folder) (*health.Health, error) {
 	r := reach{o.access, o.namespace}
-	s, err := r.open(ctx, nil)
+	s, err := r.openSight(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	for _, namespace := range o.namespaces() {
+	for _, namespace := range o.listNamespaces() {
 		if there, err := s.HasNamespace(ctx, namespace); err == nil && !there {
 			return nil, &exit{exitUsage, fmt.Errorf("the cluster has no namespace %s", namespace)}
 		}
@@ -216,7 +218,7 @@ func (o *statusOptions) look(ctx context.Context, folders map[string]*folder.Fol
 		return nil, err
 	}
 	return health.Of(ctx, s.Survey, health.Asked{
-		Identity: o.install, OperatorNamespace: o.operatorNamespace, Namespace: o.namespace, Fallback: r.place(), Folders: folders,
+		Identity: o.install, OperatorNamespace: o.operatorNamespace, Namespace: o.namespace, Fallback: r.chooseNamespace(), Folders: folders,
 		Program: Version(), Now: time.Now(), Allowed: allowed,
 	}), nil
 }

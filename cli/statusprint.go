@@ -37,7 +37,7 @@ func printHealth(w io.Writer, h *health.Health, now time.Time, all bool) {
 		if n > 0 {
 			fmt.Fprintln(p)
 		}
-		p.installation(i)
+		p.printInstallation(i)
 	}
 	p.list("hold no claim on a CRD, so their reports decide nothing; --install shows one of them", p.limitClaimless(h.Claimless))
 	p.list("claimed by operators that are not there", claimTexts(h.Forsaken))
@@ -78,9 +78,10 @@ func (p *healthPrinter) list(title string, texts []string) {
 	}
 }
 
-func (p *healthPrinter) installation(i *health.Installation) {
+// printInstallation writes an installation and its kinds.
+func (p *healthPrinter) printInstallation(i *health.Installation) {
 	fmt.Fprintf(p, "%s  %s\n", i.Identity, strings.TrimSpace(i.Program))
-	fmt.Fprintf(p, "  %s\n", p.leader(i))
+	fmt.Fprintf(p, "  %s\n", p.formatLeader(i))
 	if i.Replicas != nil {
 		fmt.Fprintf(p, "  replicas: %d of %d ready (Deployment %s)\n", i.Replicas.Ready, i.Replicas.Wanted, i.Replicas.Deployment)
 	}
@@ -100,16 +101,17 @@ func (p *healthPrinter) installation(i *health.Installation) {
 		fmt.Fprintln(p, "  runs outside of the cluster")
 	}
 	fmt.Fprintln(p)
-	p.kinds(i.Kinds)
+	p.printKinds(i.Kinds)
 	if i.Cut > 0 {
-		fmt.Fprintf(p, "  … and %s that the report has no place for\n", plural(i.Cut, "kind"))
+		fmt.Fprintf(p, "  … and %s that the report has no place for\n", formatPlural(i.Cut, "kind"))
 	}
 	p.list("it does not run; to have another operator serve its kinds", i.TakeOver)
 	p.list("versions that do not fit", i.Skew)
 	p.list("rights that "+i.Account+" lacks", i.Lacks)
 }
 
-func (p *healthPrinter) leader(i *health.Installation) string {
+// formatLeader returns a line about the leader of an installation.
+func (p *healthPrinter) formatLeader(i *health.Installation) string {
 	age := func(t time.Time) string { return duration.HumanDuration(p.now.Sub(t)) }
 	switch i.Leader.State {
 	case verdict.Leads:
@@ -133,12 +135,12 @@ func (p *healthPrinter) leader(i *health.Installation) string {
 	return "leader: not known"
 }
 
-// kinds writes a table of kinds, and below each what is to be said of it.
-func (p *healthPrinter) kinds(all []*health.Kind) {
+// printKinds writes a table of kinds, and below each its details.
+func (p *healthPrinter) printKinds(all []*health.Kind) {
 	rows := [][]string{{"KIND", "STATE", "VERSION", "RESOURCES", "FOLDER"}}
 	for _, k := range all {
 		_, version, _ := strings.Cut(k.Served, "/")
-		rows = append(rows, []string{k.Name, string(k.State), dash(version), countsText(k.Resources), dash(k.Folder)})
+		rows = append(rows, []string{k.Name, string(k.State), dashIfEmpty(version), countsText(k.Resources), dashIfEmpty(k.Folder)})
 	}
 	width := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -156,7 +158,7 @@ func (p *healthPrinter) kinds(all []*health.Kind) {
 		}
 		fmt.Fprintln(p, strings.TrimRight(line, " "))
 		if n > 0 {
-			p.below(all[n-1])
+			p.printDetails(all[n-1])
 		}
 	}
 }
@@ -164,8 +166,8 @@ func (p *healthPrinter) kinds(all []*health.Kind) {
 // marks are what stands before a kind.
 var marks = map[verdict.Verdict]string{verdict.Well: "✓ ", verdict.NotWell: "✗ ", verdict.NotKnown: "? "}
 
-// below writes what is to be said of a kind.
-func (p *healthPrinter) below(k *health.Kind) {
+// printDetails writes the lines below a kind.
+func (p *healthPrinter) printDetails(k *health.Kind) {
 	if k.Message != "" {
 		fmt.Fprintf(p, "    %s\n", strings.ReplaceAll(k.Message, "\n", "\n    "))
 	}
@@ -179,7 +181,7 @@ func (p *healthPrinter) below(k *health.Kind) {
 		fmt.Fprintf(p, "    %s\n", field)
 	}
 	if k.Pending > 0 {
-		fmt.Fprintf(p, "    %s would be changed\n", plural(k.Pending, "resource"))
+		fmt.Fprintf(p, "    %s would be changed\n", formatPlural(k.Pending, "resource"))
 	}
 	if k.Orphans > 0 {
 		fmt.Fprintf(p, "    children whose resource is gone: %d; jacquard sweep %s lists them\n", k.Orphans, k.Name)
@@ -211,7 +213,8 @@ func (p *healthPrinter) below(k *health.Kind) {
 	}
 }
 
-func dash(s string) string {
+// dashIfEmpty returns a text, or a dash in place of an empty one.
+func dashIfEmpty(s string) string {
 	if s == "" {
 		return "-"
 	}

@@ -20,7 +20,7 @@ func (o *statusOptions) untilServed(cmd *cobra.Command, name string) error {
 		return &exit{exitUsage, err}
 	}
 	return waitFor(cmd, o.wait, name, func(ctx context.Context) (string, health.Progress, error) {
-		full, p, err := o.progress(ctx, name, folders)
+		full, p, err := o.readProgress(ctx, name, folders)
 		if err != nil {
 			err = notKnown(err)
 		}
@@ -28,11 +28,11 @@ func (o *statusOptions) untilServed(cmd *cobra.Command, name string) error {
 	})
 }
 
-// progress looks once; full is the name of the kind's CRD.
-func (o *statusOptions) progress(ctx context.Context, name string,
+// readProgress looks once. full is the name of the kind's CRD.
+func (o *statusOptions) readProgress(ctx context.Context, name string,
 	folders map[string]*folder.Folder) (full string, _ health.Progress, _ error) {
 	r := reach{o.access, o.namespace}
-	s, err := r.open(ctx, nil)
+	s, err := r.openSight(ctx, nil)
 	if err != nil {
 		return "", health.Progress{}, err
 	}
@@ -41,5 +41,5 @@ func (o *statusOptions) progress(ctx context.Context, name string,
 		return "", health.Progress{}, err
 	}
 	return k.Name, health.ProgressOf(ctx, s.Survey, health.Asked{Identity: o.install, OperatorNamespace: o.operatorNamespace,
-		Fallback: r.place(), Folders: folders, Now: time.Now()}, k.Name), nil
+		Fallback: r.chooseNamespace(), Folders: folders, Now: time.Now()}, k.Name), nil
 }

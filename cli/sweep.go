@@ -48,7 +48,7 @@ without it, no Secret is deleted.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0], args[1:]) },
 	}
-	o.flags(cmd)
+	o.addFlags(cmd)
 	cmd.Flags().StringArrayVar(&o.roots, "root", nil,
 		"directory with folders, to know which Secrets contain texts of stable; may be given several times")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "delete the named children")
@@ -64,13 +64,13 @@ func (o *sweepOptions) run(cmd *cobra.Command, name string, named []string) erro
 			return err
 		}
 	}
-	s, err := o.open(ctx, kinds)
+	s, err := o.openSight(ctx, kinds)
 	if err != nil {
 		return err
 	}
 	var drawn func(file string) bool
 	if kinds != nil {
-		folder, err := s.folder(ctx, name)
+		folder, err := s.compileFolder(ctx, name)
 		if err != nil {
 			return err
 		}
@@ -81,9 +81,9 @@ func (o *sweepOptions) run(cmd *cobra.Command, name string, named []string) erro
 		return err
 	}
 	for _, text := range unread {
-		fmt.Fprintf(visible(cmd.ErrOrStderr()), "not looked through: %s\n", text)
+		fmt.Fprintf(stripControls(cmd.ErrOrStderr()), "not looked through: %s\n", text)
 	}
-	to := visible(cmd.OutOrStdout())
+	to := stripControls(cmd.OutOrStdout())
 	if len(named) == 0 {
 		listOrphans(to, found, drawn)
 		if len(found) == 0 && len(unread) > 0 {
@@ -93,7 +93,7 @@ func (o *sweepOptions) run(cmd *cobra.Command, name string, named []string) erro
 		}
 		return nil
 	}
-	chosen, err := choose(found, named, drawn)
+	chosen, err := chooseOrphans(found, named, drawn)
 	if err != nil {
 		return err
 	}
@@ -110,8 +110,8 @@ func listOrphans(to io.Writer, found []sweep.Orphan, drawn func(string) bool) {
 	}
 }
 
-// choose picks those that are named, unless one of them may not be deleted.
-func choose(found []sweep.Orphan, named []string, drawn func(string) bool) (chosen []sweep.Orphan, err error) {
+// chooseOrphans returns those that are named, unless one of them may not be deleted.
+func chooseOrphans(found []sweep.Orphan, named []string, drawn func(string) bool) (chosen []sweep.Orphan, err error) {
 	for _, name := range named {
 		i := slices.IndexFunc(found, func(f sweep.Orphan) bool { return f.String() == name })
 		if i < 0 {

@@ -55,7 +55,7 @@ where an operator must serve the kinds. Each case gets a namespace of its own, w
 is deleted afterwards. Nothing outside of it is changed.`,
 		Example: "  jacquard test --run ports --update\n  jacquard test --coverage=100\n" +
 			"  jacquard test apps.example.com --live --context staging",
-		Args: func(*cobra.Command, []string) error { return o.check() },
+		Args: func(*cobra.Command, []string) error { return o.checkFlags() },
 		RunE: func(cmd *cobra.Command, names []string) error {
 			o.out = cmd.OutOrStdout()
 			return o.run(cmd.Context(), names)
@@ -70,18 +70,19 @@ is deleted afterwards. Nothing outside of it is changed.`,
 		"list the branches of the templates that no case takes; with a number, fail below so many `per cent`")
 	flags.Lookup("coverage").NoOptDefVal = "0"
 	flags.StringVarP(&o.output, "output", "o", "text", "text, json, junit (for CI systems) or markdown (for a comment)")
-	o.cluster.flags(cmd)
+	o.cluster.addFlags(cmd)
 	return cmd
 }
 
-func (o *testOptions) check() (err error) {
+// checkFlags checks the flags, and compiles the pattern of --run.
+func (o *testOptions) checkFlags() (err error) {
 	if o.coverage < -1 || o.coverage > 100 {
 		return fmt.Errorf("--coverage=%d: it must be from 0 to 100", o.coverage)
 	}
 	if !slices.Contains([]string{"text", "json", "junit", "markdown"}, o.output) {
 		return fmt.Errorf("--output %s: it must be text, json, junit or markdown", o.output)
 	}
-	if err := o.cluster.check(o.update || o.coverage >= 0); err != nil {
+	if err := o.cluster.checkFlags(o.update || o.coverage >= 0); err != nil {
 		return err
 	}
 	if o.chosen, err = regexp.Compile(o.pattern); err != nil {
@@ -119,7 +120,7 @@ func (o *testOptions) run(ctx context.Context, names []string) error {
 		errs = append(errs, err)
 		k.sound = err == nil
 		for _, one := range cases {
-			if o.chooses(name, one, cases) {
+			if o.isChosen(name, one, cases) {
 				k.cases = append(k.cases, &testedCase{one: one})
 			}
 		}
@@ -130,12 +131,12 @@ func (o *testOptions) run(ctx context.Context, names []string) error {
 		o.runAll(ctx, r)
 	}
 	r.took = time.Since(begun)
-	return errors.Join(append(errs, r.verdict(o, kinds))...)
+	return errors.Join(append(errs, r.writeReport(o, kinds))...)
 }
 
-// chooses reports whether a case is to be run; on a cluster, with a step all steps of
-// its case.
-func (o *testOptions) chooses(name string, one *catalog.Case, all []*catalog.Case) bool {
+// isChosen reports whether a case is to be run. On a cluster, all steps of a case run if one of
+// them is chosen.
+func (o *testOptions) isChosen(name string, one *catalog.Case, all []*catalog.Case) bool {
 	return slices.ContainsFunc(all, func(c *catalog.Case) bool {
 		return (c == one || o.cluster.live && c.Dir == one.Dir) && o.chosen.MatchString(name+"/"+c.Name)
 	})

@@ -27,11 +27,13 @@ type testedCase struct {
 	took time.Duration
 }
 
-func (c *testedCase) failed() bool { return c.err != nil || len(c.findings) > 0 }
+// hasFailed reports whether the case has findings or cannot be read.
+func (c *testedCase) hasFailed() bool { return c.err != nil || len(c.findings) > 0 }
 
-func (c *testedCase) verdict() string {
+// formatVerdict returns the word before the name of the case.
+func (c *testedCase) formatVerdict() string {
 	switch {
-	case c.failed():
+	case c.hasFailed():
 		return "FAIL"
 	case c.skipped != "":
 		return "skip"
@@ -51,7 +53,7 @@ func (c *testedCase) run(ctx context.Context, o *testOptions) {
 	if outcome.Traced != nil {
 		c.runs = outcome.Traced.Runs
 	}
-	verdict, err := golden.Judge(c.one, outcome, lines(outcome.Err))
+	verdict, err := golden.Judge(c.one, outcome, listMessages(outcome.Err))
 	if err != nil {
 		c.err = err
 		return
@@ -79,15 +81,15 @@ func (c *testedCase) write(all []golden.Write) error {
 		}
 		news := did + " " + name + "\n"
 		if w.Loud != "" {
-			news += fmt.Sprintf("     %s. If that is not meant, remove the file and mend the case:\n%s", w.Loud, indented(w.Text))
+			news += fmt.Sprintf("     %s. If that is not meant, remove the file and mend the case:\n%s", w.Loud, indentText(w.Text))
 		}
 		c.news, c.wrote = append(c.news, news), append(c.wrote, name)
 	}
 	return nil
 }
 
-// indented is a text below a verdict.
-func indented(text string) string {
+// indentText returns a text as it stands below a verdict.
+func indentText(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimSuffix(text, "\n") + "\n") {
 		b.WriteString("     " + line)

@@ -23,8 +23,9 @@ type jsonCase struct {
 	Skipped  string   `json:"skipped,omitempty"`
 }
 
-func (r *testReport) json(o *testOptions) error {
-	all, failed, _ := r.counts()
+// writeJSON writes the report for programs.
+func (r *testReport) writeJSON(o *testOptions) error {
+	all, failed, _ := r.countCases()
 	report := struct {
 		Cases    []jsonCase         `json:"cases"`
 		Coverage []*golden.Coverage `json:"coverage,omitempty"`
@@ -37,57 +38,58 @@ func (r *testReport) json(o *testOptions) error {
 			report.Coverage = append(report.Coverage, k.coverage)
 		}
 		if k.broken != nil {
-			report.Cases = append(report.Cases, jsonCase{Kind: k.Name, Failed: true, Findings: lines(k.broken)})
+			report.Cases = append(report.Cases, jsonCase{Kind: k.Name, Failed: true, Findings: listMessages(k.broken)})
 			report.All, report.Failed = report.All+1, report.Failed+1
 		}
 		for _, c := range k.cases {
-			report.Cases = append(report.Cases, jsonCase{k.Name, c.one.Name, c.failed(), c.took.Seconds(), c.said(), c.wrote, c.skipped})
+			report.Cases = append(report.Cases, jsonCase{k.Name, c.one.Name, c.hasFailed(), c.took.Seconds(), c.listFindings(), c.wrote, c.skipped})
 		}
 	}
 	return encodeJSON(o.out, report)
 }
 
-// said are the findings, and what is wrong with the files of the case.
-func (c *testedCase) said() []string {
+// listFindings returns the findings, and what is wrong with the files of the case.
+func (c *testedCase) listFindings() []string {
 	if c.err != nil {
-		return append(c.findings, lines(c.err)...)
+		return append(c.findings, listMessages(c.err)...)
 	}
 	return c.findings
 }
 
-// markdown is for a comment on a pull request: what fails, and without times, so that
-// the same result is the same text.
-func (r *testReport) markdown(o *testOptions) error {
+// writeMarkdown writes what fails, for a comment on a pull request. It has no times, so that the
+// same result is the same text.
+func (r *testReport) writeMarkdown(o *testOptions) error {
 	var failures strings.Builder
 	broken := 0
 	for _, k := range r.kinds {
 		if k.broken != nil {
 			broken++
-			fmt.Fprintf(&failures, "FAIL %s\n%s", k.Name, indented(strings.Join(lines(k.broken), "\n")))
+			fmt.Fprintf(&failures, "FAIL %s\n%s", k.Name, indentText(strings.Join(listMessages(k.broken), "\n")))
 		}
 		for _, c := range k.cases {
-			if c.failed() {
-				fmt.Fprintf(&failures, "FAIL %s/%s\n%s", k.Name, c.one.Name, indented(strings.Join(c.said(), "\n")))
+			if c.hasFailed() {
+				fmt.Fprintf(&failures, "FAIL %s/%s\n%s", k.Name, c.one.Name, indentText(strings.Join(c.listFindings(), "\n")))
 			}
 		}
 	}
 	m := &markdown{}
-	title := "### Tests: " + r.summary()
+	title := "### Tests: " + r.formatSummary()
 	if broken > 0 {
 		title += fmt.Sprintf("; kinds that do not load: %d", broken)
 	}
-	m.say("%s", title)
-	m.fence("text", failures.String())
+	m.addText("%s", title)
+	m.addFence("text", failures.String())
 	var covered strings.Builder
-	r.coverage(&covered, o.coverage)
+	r.printCoverage(&covered, o.coverage)
 	if covered.Len() > 0 {
-		m.say("Coverage:")
-		m.fence("text", covered.String())
+		m.addText("Coverage:")
+		m.addFence("text", covered.String())
 	}
 	return m.write(o.out)
 }
 
-// The form that most CI systems read: https://github.com/testmoapp/junitxml.
+// A junitSuites is a report in the form that most CI systems read:
+// https://github.com/testmoapp/junitxml.
 type junitSuites struct {
 	XMLName xml.Name     `xml:"testsuites"`
 	Suites  []junitSuite `xml:"testsuite"`
@@ -118,12 +120,13 @@ type junitSkipped struct {
 	Message string `xml:"message,attr"`
 }
 
-func (r *testReport) junit(o *testOptions) error {
+// writeJUnit writes the report for CI systems.
+func (r *testReport) writeJUnit(o *testOptions) error {
 	var suites junitSuites
 	for _, k := range r.kinds {
 		suite := junitSuite{Name: k.Name, Tests: len(k.cases)}
 		if k.broken != nil {
-			said := strings.Join(lines(k.broken), "\n")
+			said := strings.Join(listMessages(k.broken), "\n")
 			first, _, _ := strings.Cut(said, "\n")
 			suite.Tests, suite.Failures = 1, 1
 			suite.Cases = append(suite.Cases, junitCase{Class: k.Name, Name: "loads", Failure: &junitFailure{first, said}})
@@ -131,10 +134,10 @@ func (r *testReport) junit(o *testOptions) error {
 		for _, c := range k.cases {
 			one := junitCase{Class: k.Name, Name: c.one.Name, Time: fmt.Sprintf("%.3f", c.took.Seconds())}
 			switch {
-			case c.failed():
+			case c.hasFailed():
 				suite.Failures++
-				first, _, _ := strings.Cut(strings.Join(c.said(), "\n"), "\n")
-				one.Failure = &junitFailure{first, strings.Join(c.said(), "\n")}
+				first, _, _ := strings.Cut(strings.Join(c.listFindings(), "\n"), "\n")
+				one.Failure = &junitFailure{first, strings.Join(c.listFindings(), "\n")}
 			case c.skipped != "":
 				suite.Skipped++
 				one.Skipped = &junitSkipped{c.skipped}

@@ -32,14 +32,16 @@ type trialOptions struct {
 	limit             time.Duration
 }
 
-func (o *trialOptions) flags(cmd *cobra.Command) {
-	o.access.flags(cmd)
+// addFlags adds the flags of cases that run on a cluster.
+func (o *trialOptions) addFlags(cmd *cobra.Command) {
+	o.access.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.live, "live", false, "run the cases on the cluster of --context or --kubeconfig")
 	cmd.Flags().BoolVar(&o.installCRDs, "install-crds", false, "with --live: apply the CRDs of crds/ that the cluster does not have")
 	cmd.Flags().DurationVar(&o.limit, "timeout", 5*time.Minute, "with --live: how long each change of a case may take")
 }
 
-func (o *trialOptions) check(offline bool) error {
+// checkFlags refuses flags that do not go together, and a timeout that is not positive.
+func (o *trialOptions) checkFlags(offline bool) error {
 	named := o.context != "" || o.kubeconfig != ""
 	switch {
 	case o.live && offline:
@@ -115,16 +117,16 @@ func (k *testedKind) byFolder() (all [][]*testedCase) {
 
 // kindOnCluster looks at a kind as a cluster serves it.
 func (o *testOptions) kindOnCluster(ctx context.Context, cfg *rest.Config, writer *apply.Writer, k *kind.Kind) (diff.Sight, error) {
-	survey, err := o.cluster.served(ctx, cfg, writer, k)
+	survey, err := o.cluster.awaitServed(ctx, cfg, writer, k)
 	if err != nil {
 		return diff.Sight{}, err
 	}
-	return (&sight{Survey: survey, catalog: o.catalog}).folder(ctx, k.Name)
+	return (&sight{Survey: survey, catalog: o.catalog}).compileFolder(ctx, k.Name)
 }
 
-// served looks at a cluster until it serves a kind, after its CRD was applied where that
-// may be done.
-func (o *trialOptions) served(ctx context.Context, cfg *rest.Config, writer *apply.Writer, k *kind.Kind) (*liveview.Survey, error) {
+// awaitServed looks at a cluster until it serves a kind. It first applies the CRD where that may be
+// done.
+func (o *trialOptions) awaitServed(ctx context.Context, cfg *rest.Config, writer *apply.Writer, k *kind.Kind) (*liveview.Survey, error) {
 	installed := false
 	for deadline := time.Now().Add(o.limit); ; {
 		survey, err := liveview.Open(ctx, cfg, nil)
@@ -139,19 +141,19 @@ func (o *trialOptions) served(ctx context.Context, cfg *rest.Config, writer *app
 			return nil, fmt.Errorf("%s: the cluster does not serve it: run kubectl apply --server-side -f %s, or give --install-crds",
 				k.Name, filepath.Join("crds", k.Name+".yaml"))
 		case !installed:
-			if err := install(ctx, writer, k); err != nil {
+			if err := installCRD(ctx, writer, k); err != nil {
 				return nil, err
 			}
 			installed = true
 		}
-		if time.Now().After(deadline) || !pause(ctx) {
+		if time.Now().After(deadline) || !awaitNextLook(ctx) {
 			return nil, fmt.Errorf("%s: the cluster does not serve it after %s", k.Name, o.limit)
 		}
 	}
 }
 
-// install applies the CRD of a kind that is not there.
-func install(ctx context.Context, writer *apply.Writer, k *kind.Kind) error {
+// installCRD applies the CRD of a kind that is not there.
+func installCRD(ctx context.Context, writer *apply.Writer, k *kind.Kind) error {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(k.CRD.Object)
 	if err != nil {
 		return fmt.Errorf("reading CRD %s: %w", k.Name, err)
@@ -172,8 +174,8 @@ func (o *testOptions) runOffline(ctx context.Context, cases []*testedCase, skip 
 	passed := true
 	for _, c := range cases {
 		c.run(ctx, o)
-		passed = passed && !c.failed()
-		if !c.failed() {
+		passed = passed && !c.hasFailed()
+		if !c.hasFailed() {
 			c.skipped = skip
 		}
 	}

@@ -32,14 +32,15 @@ type testedKind struct {
 	coverage *golden.Coverage
 }
 
-// verdict prints the report; its error says what is wrong.
-func (r *testReport) verdict(o *testOptions, kinds *catalog.Catalog) error {
+// writeReport writes the report in the wanted form. Its error is about what failed, and about what
+// is not covered enough.
+func (r *testReport) writeReport(o *testOptions, kinds *catalog.Catalog) error {
 	var errs []error
 	for _, k := range r.kinds {
 		var runs []*trace.Run
 		for _, c := range k.cases {
 			runs = append(runs, c.runs...)
-			if c.failed() {
+			if c.hasFailed() {
 				errs = append(errs, c.err, errFindings)
 			}
 		}
@@ -50,16 +51,19 @@ func (r *testReport) verdict(o *testOptions, kinds *catalog.Catalog) error {
 			}
 		}
 	}
-	show := map[string]func(*testOptions) error{"text": r.text, "json": r.json, "junit": r.junit, "markdown": r.markdown}[o.output]
-	return errors.Join(append(errs, show(o))...)
+	write := map[string]func(*testOptions) error{
+		"text": r.writeText, "json": r.writeJSON, "junit": r.writeJUnit, "markdown": r.writeMarkdown,
+	}[o.output]
+	return errors.Join(append(errs, write(o))...)
 }
 
-func (r *testReport) counts() (all, failed, skipped int) {
+// countCases returns how many cases there are, how many failed, and how many were skipped.
+func (r *testReport) countCases() (all, failed, skipped int) {
 	for _, k := range r.kinds {
 		all += len(k.cases)
 		for _, c := range k.cases {
 			switch {
-			case c.failed():
+			case c.hasFailed():
 				failed++
 			case c.skipped != "":
 				skipped++
@@ -69,17 +73,18 @@ func (r *testReport) counts() (all, failed, skipped int) {
 	return all, failed, skipped
 }
 
-// summary is how many cases there are, failed and were skipped.
-func (r *testReport) summary() string {
-	all, failed, skipped := r.counts()
-	text := fmt.Sprintf("%s, %d failed", plural(all, "case"), failed)
+// formatSummary returns how many cases there are, failed and were skipped.
+func (r *testReport) formatSummary() string {
+	all, failed, skipped := r.countCases()
+	text := fmt.Sprintf("%s, %d failed", formatPlural(all, "case"), failed)
 	if skipped > 0 {
 		text += fmt.Sprintf(", %d skipped", skipped)
 	}
 	return text
 }
 
-func (r *testReport) text(o *testOptions) error {
+// writeText writes the report for people.
+func (r *testReport) writeText(o *testOptions) error {
 	for _, k := range r.kinds {
 		if k.broken != nil {
 			fmt.Fprintf(o.out, "FAIL %s\n", k.Name)
@@ -88,17 +93,17 @@ func (r *testReport) text(o *testOptions) error {
 		}
 		for _, c := range k.cases {
 			fmt.Fprint(o.out, strings.Join(c.news, ""))
-			fmt.Fprintf(o.out, "%s %s/%s\n", c.verdict(), k.Name, c.one.Name)
+			fmt.Fprintf(o.out, "%s %s/%s\n", c.formatVerdict(), k.Name, c.one.Name)
 			for _, f := range c.findings {
-				fmt.Fprint(o.out, indented(f))
+				fmt.Fprint(o.out, indentText(f))
 			}
 			if c.skipped != "" {
-				fmt.Fprint(o.out, indented(c.skipped))
+				fmt.Fprint(o.out, indentText(c.skipped))
 			}
 		}
 	}
-	r.coverage(o.out, o.coverage)
-	_, err := fmt.Fprintf(o.out, "%s, %.2f s\n", r.summary(), r.took.Seconds())
+	r.printCoverage(o.out, o.coverage)
+	_, err := fmt.Fprintf(o.out, "%s, %.2f s\n", r.formatSummary(), r.took.Seconds())
 	return err
 }
 
@@ -121,9 +126,8 @@ func (o *testOptions) firstCase(name string) string {
 	return fmt.Sprintf("To make one, write a resource into %s, and run\n     %s", resource, update)
 }
 
-// coverage prints what is covered, file by file, and whether that is the least that
-// is wanted.
-func (r *testReport) coverage(w io.Writer, least int) {
+// printCoverage prints what is covered, file by file, and whether that is at least what is wanted.
+func (r *testReport) printCoverage(w io.Writer, least int) {
 	for _, k := range r.kinds {
 		if k.coverage == nil {
 			continue
@@ -148,7 +152,8 @@ func (r *testReport) coverage(w io.Writer, least int) {
 	}
 }
 
-func plural(n int, noun string) string {
+// formatPlural returns a number with its noun, in the plural unless the number is 1.
+func formatPlural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

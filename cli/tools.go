@@ -18,20 +18,20 @@ import (
 // addTools adds the commands of authors and admins. The operator's image has
 // none of them: it is built with the tag operator.
 func addTools(root *cobra.Command) {
-	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: program(os.Args[0])}
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: programName(os.Args[0])}
 	root.AddCommand(newAdopt(), newApprove(), newDiff(), newEject(), newExplain(), newHistory(), newLint(), newLSP(), newNew(), newPack(),
 		newPull(), newPush(), newRBAC(), newRender(), newRollback(), newSchemas(), newStatus(), newSweep(), newTest(), newTree(), newUI())
-	completable(root)
+	addCompletions(root)
 }
 
 // requestLimit is how long a command waits for the answer to one request, such as one
 // page of a list.
 var requestLimit = 10 * time.Second
 
-// clientConfig is the access to the cluster of a command: of load, with requests that are sent
-// once, and are limited in time.
+// clientConfig returns the access of loadConfig to the cluster, for the clients of a command. Their
+// requests are sent once, and are limited in time.
 func (a *access) clientConfig() (*rest.Config, error) {
-	cfg, err := a.load()
+	cfg, err := a.loadConfig()
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ you may not list something, this is reported, and the rest is shown.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
-	o.flags(cmd)
+	o.addFlags(cmd)
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "show it again after each change, until interrupted")
 	return cmd
@@ -60,10 +60,10 @@ you may not list something, this is reported, and the rest is shown.`,
 func (o *treeOptions) run(cmd *cobra.Command, arg string) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	t, _ := parseTarget(arg, o.place())
+	t, _ := parseTarget(arg, o.chooseNamespace())
 	var last []byte
 	for {
-		found, err := o.look(ctx, t)
+		found, err := o.readTree(ctx, t)
 		if ctx.Err() != nil { // that is how --watch ends
 			return nil
 		}
@@ -75,12 +75,12 @@ func (o *treeOptions) run(cmd *cobra.Command, arg string) error {
 			return err
 		}
 		if !bytes.Equal(now, last) {
-			if err := o.print(visible(cmd.OutOrStdout()), found); err != nil {
+			if err := o.writeTree(stripControls(cmd.OutOrStdout()), found); err != nil {
 				return err
 			}
 		}
 		last = now
-		if !o.watch || !pause(ctx) {
+		if !o.watch || !awaitNextLook(ctx) {
 			return nil
 		}
 	}
@@ -89,8 +89,8 @@ func (o *treeOptions) run(cmd *cobra.Command, arg string) error {
 // every is how often --watch looks.
 var every = 2 * time.Second
 
-// pause waits until --watch looks again; false if that is not to be.
-func pause(ctx context.Context) bool {
+// awaitNextLook waits until --watch looks again. It returns false if ctx ends first.
+func awaitNextLook(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
@@ -99,8 +99,9 @@ func pause(ctx context.Context) bool {
 	}
 }
 
-func (o *treeOptions) look(ctx context.Context, t target) (*tree.Tree, error) {
-	s, err := o.open(ctx, nil)
+// readTree reads the objects of a resource from the cluster.
+func (o *treeOptions) readTree(ctx context.Context, t target) (*tree.Tree, error) {
+	s, err := o.openSight(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +116,8 @@ func (o *treeOptions) look(ctx context.Context, t target) (*tree.Tree, error) {
 	return tree.Look(ctx, s.Survey, k, resource), nil
 }
 
-func (o *treeOptions) print(w io.Writer, t *tree.Tree) error {
+// writeTree writes a tree in the wanted form.
+func (o *treeOptions) writeTree(w io.Writer, t *tree.Tree) error {
 	if o.output == "json" {
 		return encodeJSON(w, t)
 	}

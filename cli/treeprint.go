@@ -16,7 +16,7 @@ import (
 
 // printTree writes the tree as text; ages are as of now.
 func printTree(w io.Writer, t *tree.Tree, now time.Time) {
-	fmt.Fprintf(w, "%s (%s)  %s\n", t.Resource, t.Kind, age(t.Created, now))
+	fmt.Fprintf(w, "%s (%s)  %s\n", t.Resource, t.Kind, formatAge(t.Created, now))
 	if t.Deleting {
 		fmt.Fprintln(w, "  is being deleted")
 	}
@@ -42,7 +42,7 @@ func printTree(w io.Writer, t *tree.Tree, now time.Time) {
 	if len(t.Conditions) == 0 {
 		fmt.Fprintln(w, "  no conditions yet")
 	}
-	(&treePrinter{w, t.Namespace, now}).branches(t.Children, "")
+	(&treePrinter{w, t.Namespace, now}).printBranches(t.Children, "")
 	for _, note := range t.Notes {
 		fmt.Fprintf(w, "note: %s\n", note)
 	}
@@ -55,19 +55,21 @@ type treePrinter struct {
 	now       time.Time
 }
 
-func (p *treePrinter) branches(nodes []*tree.Node, lead string) {
+// printBranches writes objects and, below each, those that it owns. lead is what every line begins
+// with.
+func (p *treePrinter) printBranches(nodes []*tree.Node, lead string) {
 	for i, n := range nodes {
 		fork, next := "├─ ", "│  "
 		if i == len(nodes)-1 {
 			fork, next = "└─ ", "   "
 		}
-		fmt.Fprintln(p, lead+fork+p.line(n))
-		p.branches(n.Owns, lead+next)
+		fmt.Fprintln(p, lead+fork+p.formatLine(n))
+		p.printBranches(n.Owns, lead+next)
 	}
 }
 
-// line is one object; its namespace is said where it is not the resource's.
-func (p *treePrinter) line(n *tree.Node) string {
+// formatLine returns the line of one object. It has the namespace where that is not the resource's.
+func (p *treePrinter) formatLine(n *tree.Node) string {
 	name := n.Name
 	if n.Namespace != p.namespace && n.Namespace != "" {
 		name = n.Namespace + "/" + name
@@ -79,7 +81,7 @@ func (p *treePrinter) line(n *tree.Node) string {
 	if n.Patched {
 		parts = append(parts, "(patched)")
 	}
-	parts = append(parts, age(n.Created, p.now))
+	parts = append(parts, formatAge(n.Created, p.now))
 	if n.Message != "" {
 		parts = append(parts, n.Message)
 	}
@@ -89,4 +91,5 @@ func (p *treePrinter) line(n *tree.Node) string {
 	return strings.Join(parts, "  ")
 }
 
-func age(since, now time.Time) string { return duration.HumanDuration(now.Sub(since)) }
+// formatAge returns how long ago something was, for people.
+func formatAge(since, now time.Time) string { return duration.HumanDuration(now.Sub(since)) }

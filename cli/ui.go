@@ -44,7 +44,7 @@ Values of Secrets are never shown.`,
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return o.run(cmd) },
 	}
-	o.flags(cmd)
+	o.addFlags(cmd)
 	moreRoots(cmd, &o.roots)
 	operatorNamespaceFlag(cmd, &o.operatorNamespace, "", "only look for operators, and for revisions, in this namespace; default all")
 	cmd.Flags().Uint16Var(&o.port, "port", 0, "port to listen on; 0 is any that is free")
@@ -70,7 +70,7 @@ func (o *uiOptions) run(cmd *cobra.Command) error {
 		return fmt.Errorf("listening for the browser: %w; another --port may be free", err)
 	}
 	guard := ui.NewGuard(listener.Addr().(*net.TCPAddr).Port)
-	server := ui.New(ui.Options{Config: cfg, Context: o.current(), Namespace: (&reach{access: o.access}).place(),
+	server := ui.New(ui.Options{Config: cfg, Context: o.currentContext(), Namespace: (&reach{access: o.access}).chooseNamespace(),
 		OperatorNamespace: o.operatorNamespace, Folders: folders, Program: Version()})
 	web := &http.Server{Handler: server.Handler(guard), ReadHeaderTimeout: headerTime,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
@@ -90,12 +90,12 @@ func (o *uiOptions) run(cmd *cobra.Command) error {
 	return errors.Join(err, web.Close())
 }
 
-// current is the name of the context, "" if there is none.
-func (a *access) current() string {
+// currentContext returns the name of the context, or "" if there is none.
+func (a *access) currentContext() string {
 	if a.context != "" {
 		return a.context
 	}
-	raw, err := a.loader().RawConfig()
+	raw, err := a.newLoader().RawConfig()
 	if err != nil {
 		return ""
 	}

@@ -6,10 +6,9 @@ import (
 	"unicode"
 )
 
-// visible writes without control characters but tabs and line breaks. What is
-// told of a cluster was written by whoever may write there, and must not tell
-// the terminal what to do.
-func visible(w io.Writer) io.Writer { return shown{w} }
+// stripControls returns a writer that replaces control characters but tabs and line breaks. What a
+// cluster holds was written by whoever may write there, and must not control the terminal.
+func stripControls(w io.Writer) io.Writer { return shown{w} }
 
 type shown struct{ io.Writer }
 

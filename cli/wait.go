@@ -77,14 +77,14 @@ func waitFor(cmd *cobra.Command, limit time.Duration, name string,
 			return err
 		case err == nil && p.Message != last:
 			last = p.Message
-			fmt.Fprintf(visible(cmd.OutOrStdout()), "%s: %s\n", full, last)
+			fmt.Fprintf(stripControls(cmd.OutOrStdout()), "%s: %s\n", full, last)
 		}
 		switch {
 		case p.Done:
 			return nil
 		case p.Failed:
 			return errFindings
-		case pause(ctx):
+		case awaitNextLook(ctx):
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return fmt.Errorf("waiting for %s: after %s it is not done: %s", name, limit, last)
 		default:
