@@ -72,7 +72,7 @@ func (b baseline) compareKind(ctx context.Context, c *catalog.Catalog, name stri
 	fit, err := b.cluster.Fits(ctx, present, crd)
 	if fit.Refused > 0 {
 		line, column := crdfile.LocateIn(crd, "spec.versions")
-		text := fmt.Sprintf("%d of %s in the cluster would be refused: %s", fit.Refused, formatCount(fit.Resources, "resource"),
+		text := fmt.Sprintf("%d of %s in the cluster would be refused: %s", fit.Refused, formatPlural(fit.Resources, "resource"),
 			strings.Join(fit.First, "; "))
 		if more := fit.Refused - len(fit.First); more > 0 {
 			text += fmt.Sprintf("; and %d more", more)

@@ -88,9 +88,9 @@ func formatSummary(l linted) string {
 			with[f.kind] = true
 		}
 	}
-	text := formatCount(l.countKinds(), "kind") + ", no findings"
+	text := formatPlural(l.countKinds(), "kind") + ", no findings"
 	if len(found) > 0 {
-		text = fmt.Sprintf("%s, %s", formatCount(l.countKinds(), "kind"), formatCount(len(found), "finding"))
+		text = fmt.Sprintf("%s, %s", formatPlural(l.countKinds(), "kind"), formatPlural(len(found), "finding"))
 	}
 	if len(with) > 0 {
 		text += fmt.Sprintf(" in %d of them", len(with))
@@ -106,17 +106,9 @@ func formatSummary(l linted) string {
 		tried += r.Tried
 	}
 	if tried > 0 {
-		text += fmt.Sprintf(", %s of the cluster tried", formatCount(tried, "resource"))
+		text += fmt.Sprintf(", %s of the cluster tried", formatPlural(tried, "resource"))
 	}
 	return text
-}
-
-// formatCount returns a number with its noun, in the plural unless the number is 1.
-func formatCount(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // quoteFinding returns a finding with the line that it is about, and a mark below.

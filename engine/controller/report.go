@@ -78,9 +78,9 @@ func (n *statusReporter) keepReport(ctx context.Context) error {
 }
 
 // showStates keeps the metric of the states of kinds.
-func (n *statusReporter) showStates(kinds []heartbeat.Kind) {
+func (n *statusReporter) showStates(all []heartbeat.Kind) {
 	now := map[string]verdict.State{}
-	for _, k := range kinds {
+	for _, k := range all {
 		now[k.Name] = k.State
 	}
 	metrics.KindStates(n.states, now)

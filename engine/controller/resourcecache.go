@@ -54,8 +54,10 @@ func (l *resourceLists) startListing(ctx context.Context, gvk apischema.GroupVer
 		if _, err := cluster.PackedSource(l.options.Config, l.http, selection); err != nil {
 			return nil, fmt.Errorf("listing kind %s: %w", crd.Name, err)
 		}
-		c.resources = append(c.resources, &portion{kind: crd.Name, namespace: namespace, wanted: wanted, told: func() { l.names.Add(crd.Name) },
-			listed: func() { l.names.Add(crd.Name); l.divided.Notify() }, source: func() toolscache.ListerWatcher { return l.resourcesOf(selection) }})
+		c.resources = append(c.resources, &portion{kind: crd.Name, namespace: namespace, wanted: wanted,
+			told:   func() { l.names.Add(crd.Name) },
+			listed: func() { l.names.Add(crd.Name); l.divided.Notify() },
+			source: func() toolscache.ListerWatcher { return l.resourcesOf(selection) }})
 	}
 	ctx, c.cancel = context.WithCancel(ctx)
 	l.mu.Lock()

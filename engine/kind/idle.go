@@ -75,7 +75,8 @@ func (k *Kind) idleRead(path string, rule ReadRule) []Idle {
 	var all []Idle
 	for i, namespace := range rule.Namespaces {
 		if !slices.ContainsFunc(asks, func(a template.Ask) bool { return a.AnyNamespace || a.Object.Namespace == namespace }) {
-			all = append(all, k.idleSetting(fmt.Sprintf("%s.namespaces[%d]", path, i), "no template reads %s there: take this namespace out", rule.Kind))
+			all = append(all, k.idleSetting(fmt.Sprintf("%s.namespaces[%d]", path, i), "no template reads %s there: take this namespace out",
+				rule.Kind))
 		}
 	}
 	for i, name := range rule.Names {

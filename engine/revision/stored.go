@@ -95,7 +95,8 @@ func storedObjects(archive []byte, name, identity, kindName string) []*unstructu
 		if i > 0 {
 			o.SetName(name + "-" + strconv.Itoa(i+1))
 		}
-		o.SetLabels(map[string]string{api.LabelPartOf: api.PartOf, api.LabelKind: labelValue(kindName), api.LabelInstallation: shortHash(identity)})
+		o.SetLabels(map[string]string{api.LabelPartOf: api.PartOf, api.LabelKind: labelValue(kindName),
+			api.LabelInstallation: shortHash(identity)})
 		o.SetAnnotations(map[string]string{api.AnnotationKind: kindName, api.AnnotationOperator: identity,
 			api.AnnotationPart: fmt.Sprintf("%d/%d", i+1, len(chunks))})
 		all = append(all, o)

@@ -229,7 +229,8 @@ func columnOffset(line string, column, first int) int {
 // together of others.
 func (n *node) isRole() bool {
 	aggregated := slices.ContainsFunc(n.entries, func(e entry) bool { return !e.merge && e.key.value == "aggregationRule" })
-	return (n.hasField("kind", "Role") || n.hasField("kind", "ClusterRole")) && n.hasField("apiVersion", "rbac.authorization.k8s.io/v1") && !aggregated
+	isRole := n.hasField("kind", "Role") || n.hasField("kind", "ClusterRole")
+	return isRole && n.hasField("apiVersion", "rbac.authorization.k8s.io/v1") && !aggregated
 }
 
 // hasField reports whether the document has this field with this value, both literal.

@@ -200,7 +200,8 @@ func (p *shaper) checkAllowed(n *yaml.Node) error {
 	if n.Kind == yaml.AliasNode {
 		return p.errorAt(n, "YAML aliases are not allowed: write the value, or use a variable")
 	}
-	if p.escapes && n.Style&yaml.DoubleQuotedStyle != 0 && strings.ContainsFunc(n.Value, privateUse) && escapedHole.MatchString(p.quotedSource(n)) {
+	isSuspect := p.escapes && n.Style&yaml.DoubleQuotedStyle != 0 && strings.ContainsFunc(n.Value, privateUse)
+	if isSuspect && escapedHole.MatchString(p.quotedSource(n)) {
 		return p.errorAt(n, "an escape stands for a private-use character (U+E000 to U+E003): print it as a value")
 	}
 	if n.Anchor != "" {
