@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -167,19 +168,28 @@ func (w *apiWatcher) followDiscovery(ctx context.Context) error {
 	changed, owners := w.apis.discovery.Subscribe(), w.lists.owners
 	shown, served := w.apis.promisedKinds(), w.apis.servedKinds()
 	dependsOn := func(*kindController) bool { return true }
+	tick := time.NewTicker(startTick) // what is refused, or silent, for long enough counts as known
+	defer tick.Stop()
 	for {
 		if owners == nil {
 			w.children.Served(w.apis.promisedKinds)
 		}
 		w.reads.Served(w.apis.promisedKinds)
 		w.enqueueDependents(dependsOn)
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-changed:
-		case <-w.apis.withdrawn:
-		case <-owners:
-			owners = nil
+		for isChanged := false; !isChanged; {
+			isChanged = true
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-changed:
+			case <-w.apis.withdrawn:
+			case <-owners:
+				owners = nil
+				tick.Stop()
+			case <-tick.C:
+				w.lists.findOwners()
+				isChanged = false
+			}
 		}
 		nowShown, nowServed := w.apis.promisedKinds(), w.apis.servedKinds()
 		asShown, asServed := shown.ChangesTo(nowShown), served.ChangesTo(nowServed)

@@ -32,7 +32,12 @@ type kindReport struct {
 	rollback  rollbackReport
 	// unable is true if this replica does not have the revision that serves all resources.
 	unable bool
+	// announced is what this process has said in events, which only the leader writes.
+	announced announcedTexts
 }
+
+// announcedTexts are the texts of events about a folder.
+type announcedTexts struct{ trouble, unused string }
 
 // A rollbackReport is the state of a kind that is rolled back, or of one that stopped and cannot
 // be, with a text for people. It is zero for any other kind.
@@ -48,6 +53,16 @@ func (r kindReport) loadResult() string {
 		return r.trouble.Error()
 	}
 	return r.digest
+}
+
+// noteEvents notes what a leader says in events from now on.
+func (r *kindReport) noteEvents() {
+	if !r.isLeading {
+		return
+	}
+	if r.announced = (announcedTexts{unused: r.unused}); r.trouble != nil {
+		r.announced.trouble = r.trouble.Error()
+	}
 }
 
 // reportDesired reports what a pass found out about a kind.
@@ -76,13 +91,20 @@ func (p *kindPass) makeReport(d kinds.Desired, k *kindState, isLeading bool) kin
 	switch d.Reason {
 	case kinds.NoCRD, kinds.NotEstablished, kinds.NoFolder:
 		return now
-	case kinds.RecordStale, kinds.FolderUnsettled:
+	case kinds.RecordStale:
 		before.isLeading, before.crdMissing, before.crdDeleted = isLeading, false, false
+		before.noteEvents()
 		return before
 	}
+	now.announced = before.announced
 	if now.digest, now.trouble = folder.Digest, folder.Err; len(k.source.idle) > 0 {
 		now.unused = fmt.Sprintf("the folder of this kind comes from %s; this one is not used: %s", k.source.shown,
 			strings.Join(k.source.idle, ", "))
+	}
+	now.noteEvents()
+	if d.Reason == kinds.FolderUnsettled {
+		now.elsewhere, now.rollback, now.unable = before.elsewhere, before.rollback, before.unable
+		return now
 	}
 	if p.conflict != nil && folder.Present { // else it is not to be served here
 		now.elsewhere = p.in.ClaimedBy.Error()
@@ -117,47 +139,73 @@ func (r kindReport) exportMetrics(kind metrics.Kind, before kindReport) {
 	}
 }
 
-// announceKind announces what has changed about a kind. Events about its folder are written by the
-// leader, and again by whoever begins to lead.
+// An announcement is a line of the log, an event on the CRD, or both.
+type announcement struct {
+	log string
+	err error // of a line about an error
+	// reason is that of the event, or "" for none. severity, action and text belong to it.
+	reason, severity, action, text string
+}
+
+// announcementsSince returns what is to be announced if this report follows another one. Events about
+// the folder are written by the leader, once for each text.
+func (r kindReport) announcementsSince(before kindReport) (all []announcement) {
+	if r.crdMissing && !before.crdMissing {
+		all = append(all, announcement{log: "folder has no CRD in this cluster: the kind starts when it is installed"})
+	}
+	if r.crdDeleted && !before.crdDeleted {
+		all = append(all, announcement{log: "kind not served any more", err: errCRDDeleted})
+	}
+	if r.elsewhere != "" && r.elsewhere != before.elsewhere {
+		all = append(all, announcement{log: "kind not served", reason: api.ReasonServedElsewhere, severity: corev1.EventTypeWarning,
+			action: "Claim", text: r.elsewhere})
+	}
+	if before.hasFolder && !r.hasFolder {
+		removed := announcement{log: "folder removed"}
+		if r.isLeading {
+			removed.reason, removed.severity, removed.action = api.ReasonFolderRemoved, corev1.EventTypeWarning, "Load"
+			removed.text = "the folder was removed: the children of its resources stay as they are, and the resources can be deleted"
+		}
+		all = append(all, removed)
+	}
+	switch isSame := before.loadResult() == r.loadResult(); {
+	case r.trouble != nil && !isSame:
+		all = append(all, announcement{log: "folder does not load; the last good version, if any, runs on", err: r.trouble})
+	case r.trouble == nil && before.trouble != nil && r.digest != "":
+		all = append(all, announcement{log: "folder loads again"})
+	}
+	switch {
+	case r.announced.trouble == before.announced.trouble:
+	case r.announced.trouble != "":
+		all = append(all, announcement{reason: api.ReasonFolderInvalid, severity: corev1.EventTypeWarning, action: "Load", text: r.announced.trouble})
+	case r.digest != "":
+		all = append(all, announcement{reason: api.ReasonFolderLoads, severity: corev1.EventTypeNormal, action: "Load",
+			text: "the folder loads again"})
+	}
+	if r.unused != "" && r.unused != before.unused {
+		all = append(all, announcement{log: "two folders of one kind", text: r.unused})
+	}
+	if r.announced.unused != "" && r.announced.unused != before.announced.unused {
+		all = append(all, announcement{reason: api.ReasonFolderNotUsed, severity: corev1.EventTypeWarning, action: "Load", text: r.announced.unused})
+	}
+	return all
+}
+
+// announceKind announces what has changed about a kind.
 func (n *kindReporter) announceKind(ctx context.Context, name string, before, now kindReport) {
 	logger := log.FromContext(ctx).WithValues("kind", name)
-	event := func(severity, reason, action, text string) {
-		if now.isLeading {
-			n.recordEvent(name, severity, reason, action, text)
+	for _, a := range now.announcementsSince(before) {
+		switch {
+		case a.err != nil:
+			logger.Error(a.err, a.log)
+		case a.log != "" && a.text != "":
+			logger.Info(a.log, "message", a.text)
+		case a.log != "":
+			logger.Info(a.log)
 		}
-	}
-	if now.crdMissing && !before.crdMissing {
-		logger.Info("folder has no CRD in this cluster: the kind starts when it is installed")
-	}
-	if now.crdDeleted && !before.crdDeleted {
-		logger.Error(errCRDDeleted, "kind not served any more")
-	}
-	if now.elsewhere != "" && now.elsewhere != before.elsewhere {
-		logger.Info("kind not served", "message", now.elsewhere)
-		n.recordEvent(name, corev1.EventTypeWarning, api.ReasonServedElsewhere, "Claim", now.elsewhere)
-	}
-	if before.hasFolder && !now.hasFolder {
-		logger.Info("folder removed")
-		event(corev1.EventTypeWarning, api.ReasonFolderRemoved, "Load",
-			"the folder was removed: the children of its resources stay as they are, and the resources can be deleted")
-	}
-	hasLed := before.isLeading
-	switch isSame := before.loadResult() == now.loadResult(); {
-	case now.trouble != nil && !isSame:
-		logger.Error(now.trouble, "folder does not load; the last good version, if any, runs on")
-		fallthrough
-	case now.trouble != nil && !hasLed:
-		event(corev1.EventTypeWarning, api.ReasonFolderInvalid, "Load", now.trouble.Error())
-	case now.trouble == nil && before.trouble != nil && now.digest != "":
-		logger.Info("folder loads again")
-		event(corev1.EventTypeNormal, api.ReasonFolderLoads, "Load", "the folder loads again")
-	}
-	switch isSame := before.unused == now.unused; {
-	case now.unused != "" && !isSame:
-		logger.Info("two folders of one kind", "message", now.unused)
-		fallthrough
-	case now.unused != "" && !hasLed:
-		event(corev1.EventTypeWarning, api.ReasonFolderNotUsed, "Load", now.unused)
+		if a.reason != "" {
+			n.recordEvent(name, a.severity, a.reason, a.action, a.text)
+		}
 	}
 }
 

@@ -180,8 +180,8 @@ func (k *kindRunner) newQueue(kind string, limiter workqueue.TypedRateLimiter[ct
 	})
 }
 
-// startTick is how often a kind that has not begun is looked at without an event: what has been
-// refused for long enough counts as known.
+// startTick is how often a process that starts, or a kind, is looked at without an event: what has
+// been refused for long enough counts as known.
 const startTick = time.Second
 
 // beginServing takes a kind that has started as far as can be now: its children are watched once it
@@ -196,8 +196,12 @@ func (k *kindRunner) beginServing(r *kindController) time.Duration {
 		r.wants.Store(true)
 		r.declareNeeds()
 	}
-	if !r.wants.Load() || !r.hasListed() || r.versions.listVersions().isPending(k.newCluster().Caches) {
+	switch {
+	case r.wants.Load() && r.hasListed() && !r.versions.listVersions().isPending(k.newCluster().Caches):
+	case r.resources.areUndecided():
 		return startTick
+	default:
+		return 0 // an event leads back here
 	}
 	r.begun.Store(true)
 	k.names.Add(r.name) // its rollout can advance now

@@ -208,6 +208,12 @@ func (all portions) listed() bool {
 	return some
 }
 
+// areUndecided reports whether some resources are neither listed nor refused for good: time alone may
+// decide.
+func (all portions) areUndecided() bool {
+	return slices.ContainsFunc(all, func(p *portion) bool { return !p.hasSynced() && !p.refusedFor(cluster.LastingAfter) })
+}
+
 // lists reports whether resources are being listed, and nothing is known to be wrong with
 // that.
 func (all portions) lists() bool {

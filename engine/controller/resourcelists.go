@@ -19,20 +19,17 @@ const (
 	silentLimit  = 4 * time.Second
 )
 
-// findOwners closes owners once it is known whose children there may be. It returns when to look
-// again without an event; 0 means never.
-func (l *resourceLists) findOwners() time.Duration {
+// findOwners closes owners once it is known whose children there may be. It is called after a pass
+// over a kind that runs, and by followDiscovery every now and then.
+func (l *resourceLists) findOwners() {
 	l.mu.Lock()
 	if l.began.IsZero() {
 		l.began = time.Now()
 	}
 	began, areKnown := l.began, l.areOwnersKnown
 	l.mu.Unlock()
-	switch {
-	case areKnown:
-		return 0
-	case !l.isWaitOver(began, l.ownersListed):
-		return startTick
+	if areKnown || !l.isWaitOver(began, l.ownersListed) {
+		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -40,7 +37,6 @@ func (l *resourceLists) findOwners() time.Duration {
 		close(l.owners)
 	}
 	l.areOwnersKnown = true
-	return 0
 }
 
 // isWaitOver reports whether resources are listed, or have been waited for long enough.
@@ -62,9 +58,8 @@ func (l *resourceLists) ownersListed() bool {
 	var needed []string
 	l.mu.Lock()
 	areKnown := l.read && l.mapsRead && l.listed
-	for _, name := range l.kindsWithFolder() {
-		k := l.kinds[name]
-		isServed := k.crd != nil && isEstablished(k.crd) && k.report.elsewhere == "" && !share.IsElsewhere(name)
+	for name, k := range l.kinds {
+		isServed := k.hasFolder() && k.crd != nil && isEstablished(k.crd) && k.report.elsewhere == "" && !share.IsElsewhere(name)
 		if isServed && (k.cache != nil || k.unsettled == "") { // a kind that could not be served is tried again
 			needed = append(needed, name)
 		}

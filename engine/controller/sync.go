@@ -68,8 +68,8 @@ func (m *kindManager) syncNext(ctx context.Context) {
 		m.recordUnsynced(name, err)
 		if r := m.kindController(name); r != nil && ctx.Err() == nil {
 			wait = shorterWait(wait, m.runner.beginServing(r))
+			m.lists.findOwners()
 		}
-		wait = shorterWait(wait, m.lists.findOwners())
 		switch {
 		case err != nil:
 			log.FromContext(ctx).Error(err, "kind not settled", "kind", name)
