@@ -12,7 +12,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-// An account sees what it may, whatever the operator may.
+// TestReadsAsAnAccount: an account sees what it may, whatever the operator may.
 func TestReadsAsAnAccount(t *testing.T) {
 	t.Parallel()
 	in := realCluster(t)
@@ -67,8 +67,8 @@ func TestReadsAsAnAccount(t *testing.T) {
 	}
 }
 
-// The rights to list and watch are all that it takes to fetch one object, and
-// without them the error names the rule.
+// TestFetchNamesTheMissingRule: the rights to list and watch are all that it takes to fetch one
+// object, and without them the error names the rule.
 func TestFetchNamesTheMissingRule(t *testing.T) {
 	t.Parallel()
 	in := realCluster(t)
@@ -105,7 +105,7 @@ func TestFetchNamesTheMissingRule(t *testing.T) {
 	}
 }
 
-// A role may allow one object by its name.
+// TestReadsOneByName: a role may allow one object by its name.
 func TestReadsOneByName(t *testing.T) {
 	t.Parallel()
 	in := realCluster(t)

@@ -29,8 +29,8 @@ func anchorOf(namespace string, s labels.Selector) anchor {
 	return anchor{namespace: namespace}
 }
 
-// anchors yields every anchor that an object has.
-func anchors(namespace string, has labels.Set) iter.Seq[anchor] {
+// anchorsOf yields every anchor that an object has.
+func anchorsOf(namespace string, has labels.Set) iter.Seq[anchor] {
 	return func(yield func(anchor) bool) {
 		for _, in := range []string{"", namespace} {
 			if !yield(anchor{namespace: in}) {

@@ -25,40 +25,47 @@ type childPolicy struct {
 
 var _ storePolicy = &childPolicy{}
 
-func (o *childPolicy) keep(l live.Object, need live.Need) live.Object {
+// reduceObject returns what is kept of a child.
+func (o *childPolicy) reduceObject(l live.Object, need live.Need) live.Object {
 	known := o.children.options.Known
 	if of := claimedOwner(l); isStub(l) || known != nil && !known(of.of, of.uid) {
-		return stub(l)
+		return stubOf(l)
 	}
-	return ours(l.Cut(need), need)
+	return withoutForeign(l.Cut(need), need)
 }
 
-func (o *childPolicy) groups(l live.Object) []group { return []group{{uid: claimedOwner(l).uid}} }
+// groupsOf returns the group of a child: that of its owner.
+func (o *childPolicy) groupsOf(l live.Object) []group { return []group{{uid: claimedOwner(l).uid}} }
 
-func (o *childPolicy) concerned(l live.Object) []owner { return []owner{claimedOwner(l)} }
+// ownersOf returns the owner that a child claims.
+func (o *childPolicy) ownersOf(l live.Object) []owner { return []owner{claimedOwner(l)} }
 
-// everybody is nobody: Synced and Troubled stand for that.
-func (o *childPolicy) everybody() []owner { return nil }
+// allReaders returns nobody: Synced and Troubled stand for that.
+func (o *childPolicy) allReaders() []owner { return nil }
 
-func (o *childPolicy) used() (live.Need, bool) { return live.Metadata, false }
+// neededNow returns what is needed of children, and that no query needs any.
+func (o *childPolicy) neededNow() (live.Need, bool) { return live.Metadata, false }
 
-func (o *childPolicy) tell(whose owner) { o.children.options.Changed(whose.of, whose.uid) }
+// notifyOwner notifies an owner that a child changed.
+func (o *childPolicy) notifyOwner(whose owner) { o.children.options.Changed(whose.of, whose.uid) }
 
-func (o *childPolicy) synced(scope Scope) {
+// notifySynced notifies that a kind was listed.
+func (o *childPolicy) notifySynced(scope Scope) {
 	if told := o.children.options.Synced; told != nil {
 		told(scope.GroupVersionKind)
 	}
 }
 
-func (o *childPolicy) troubled(scope Scope) {
+// notifyTroubled notifies that a kind cannot be listed or watched.
+func (o *childPolicy) notifyTroubled(scope Scope) {
 	if told := o.children.options.Troubled; told != nil {
 		told(scope.GroupVersionKind)
 	}
 }
 
-// stub is what is kept of an object whose owner is not known: of a bounded size,
+// stubOf returns what is kept of an object whose owner is not known. It has a bounded size,
 // whatever is written on the object.
-func stub(l live.Object) live.Object {
+func stubOf(l live.Object) live.Object {
 	return live.Object{GVK: l.GVK, Meta: &metav1.ObjectMeta{
 		Namespace: l.Meta.GetNamespace(), Name: l.Meta.GetName(), UID: l.Meta.GetUID(), ResourceVersion: l.Meta.GetResourceVersion(),
 		Labels: map[string]string{api.LabelOwnerUID: string(claimedOwner(l).uid), api.LabelKind: ownerKind(l)},
@@ -92,9 +99,9 @@ func isStub(l live.Object) bool {
 	return false
 }
 
-// ours is a child without what others note on it, unless that is needed: what they
-// write may be as large as they like.
-func ours(l live.Object, need live.Need) live.Object {
+// withoutForeign returns a child without the annotations of others, unless those are needed: what
+// they write may be as large as they like.
+func withoutForeign(l live.Object, need live.Need) live.Object {
 	annotations := maps.Clone(l.Meta.GetAnnotations())
 	before := len(annotations)
 	maps.DeleteFunc(annotations, func(key, _ string) bool {

@@ -91,7 +91,7 @@ func (c *Children) Want(holder string, kinds map[schema.GroupVersionKind]live.Ne
 	for gvk, need := range kinds {
 		scopes[Scope{GroupVersionKind: gvk}] = need
 	}
-	c.want(holder, scopes)
+	c.setWanted(holder, scopes)
 }
 
 // State returns what is known about a kind in these namespaces; none: as a whole.
@@ -107,16 +107,16 @@ func (c *Children) State(gvk schema.GroupVersionKind, in ...string) live.State {
 // owner and are being read again, or that a deletion is due, there may be others.
 // With namespaces only what is not known in these is an error.
 func (c *Children) Of(gvk schema.GroupVersionKind, uid types.UID, in ...string) ([]live.Object, error) {
-	k := c.kind(gvk)
+	k := c.kindOf(gvk)
 	if k == nil {
 		return nil, fmt.Errorf("finding children of kind %s: nobody wants it watched", gvk.Kind)
 	}
 	k.mu.Lock()
-	found := k.find(group{uid: uid}, everything)
-	err := cmp.Or(k.unsynced(in...), k.deletionDue(group{uid: uid}, everything))
+	found := k.findObjects(group{uid: uid}, matchAll)
+	err := cmp.Or(k.checkSynced(in...), k.deletionDue(group{uid: uid}, matchAll))
 	var complete func()
 	if err == nil {
-		complete, err = k.policy.(*childPolicy).incomplete(k, uid, found)
+		complete, err = k.policy.(*childPolicy).checkComplete(k, uid, found)
 	}
 	k.mu.Unlock()
 	if complete != nil {
@@ -145,7 +145,7 @@ func (c *Children) Strangers() map[string]int {
 		counts[holder] = 0
 	}
 	c.mu.Unlock()
-	for _, k := range c.all() {
+	for _, k := range c.allKinds() {
 		k.countStubs(counts)
 	}
 	return counts
@@ -175,12 +175,12 @@ func (k *kind) countStubs(counts map[string]int) {
 // Disown takes that a resource is gone: what is left of its children concerns
 // nobody here.
 func (c *Children) Disown(uid types.UID) {
-	for _, k := range c.all() {
+	for _, k := range c.allKinds() {
 		k.mu.Lock()
-		for _, l := range k.find(group{uid: uid}, everything) {
+		for _, l := range k.findObjects(group{uid: uid}, matchAll) {
 			for _, s := range k.current.stores {
 				if _, has := s.items[l.Key()]; has {
-					s.put(stub(l))
+					s.putObject(stubOf(l))
 				}
 			}
 		}
@@ -191,7 +191,7 @@ func (c *Children) Disown(uid types.UID) {
 // RecordWrite records the answer of a write, which stands in until the watch has
 // caught up with it. The object is kept: it must not be changed afterwards.
 func (c *Children) RecordWrite(gvk schema.GroupVersionKind, obj *unstructured.Unstructured) {
-	if k := c.kind(gvk); k != nil {
+	if k := c.kindOf(gvk); k != nil {
 		k.recordWrite(live.Object{GVK: gvk, Meta: obj, Body: obj.Object})
 	}
 }
@@ -203,12 +203,13 @@ func (c *Children) RecordWrite(gvk schema.GroupVersionKind, obj *unstructured.Un
 // called for the owners of whatever differed. Resync returns once that is done.
 // A list that is refused shows in State, and is tried again by itself.
 func (c *Children) Resync(ctx context.Context, gvk schema.GroupVersionKind) error {
-	return c.resync(ctx, Scope{GroupVersionKind: gvk})
+	return c.resyncScope(ctx, Scope{GroupVersionKind: gvk})
 }
 
 // RecordDeletion is Reads.RecordDeletion for children.
 func (c *Children) RecordDeletion(l live.Object, version string) { c.recordDeletion(l, version) }
 
-func (c *Children) kind(gvk schema.GroupVersionKind) *kind {
-	return c.at(Scope{GroupVersionKind: gvk})
+// kindOf returns what is known of a kind of children, or nil.
+func (c *Children) kindOf(gvk schema.GroupVersionKind) *kind {
+	return c.kindAt(Scope{GroupVersionKind: gvk})
 }

@@ -192,7 +192,7 @@ func TestReleaseLeaksNothing(t *testing.T) {
 	children, _, d := observe(t, admin)
 	all := wants{}
 	for gvk, r := range d.Served().resources {
-		if watchable(r) == nil && len(all) < 20 {
+		if checkWatchable(r) == nil && len(all) < 20 {
 			all[gvk] = []live.Need{live.Metadata, live.Readiness, live.Body}[len(all)%3]
 		}
 	}

@@ -18,9 +18,9 @@ import (
 
 var errIncomplete = fmt.Errorf("%w: they were seen before their owner, and are being read again", live.ErrNotYet)
 
-// incomplete returns an error while some of an owner's children are stubs, which
-// are then to be completed by the function. It needs the mutex.
-func (o *childPolicy) incomplete(k *kind, uid types.UID, found []live.Object) (complete func(), err error) {
+// checkComplete returns an error while some of an owner's children are stubs, and then a function
+// that completes them. The caller must hold the mutex.
+func (o *childPolicy) checkComplete(k *kind, uid types.UID, found []live.Object) (complete func(), err error) {
 	if !slices.ContainsFunc(found, isStub) {
 		return nil, nil
 	}
@@ -32,22 +32,22 @@ func (o *childPolicy) incomplete(k *kind, uid types.UID, found []live.Object) (c
 		return nil, why
 	}
 	o.completing[uid] = nil
-	return func() { o.complete(o.children.ctx, k, uid) }, why
+	return func() { o.completeStubs(o.children.ctx, k, uid) }, why
 }
 
-// complete reads an owner's children again until none of them is a stub, or ctx
-// ends, and tells the owner.
-func (o *childPolicy) complete(ctx context.Context, k *kind, uid types.UID) {
-	for pauses := backOff(); ctx.Err() == nil; sleep(ctx, pauses.Step()) {
+// completeStubs reads an owner's children again until none of them is a stub, or ctx ends, and then
+// notifies the owner.
+func (o *childPolicy) completeStubs(ctx context.Context, k *kind, uid types.UID) {
+	for pauses := backOff(); ctx.Err() == nil; waitFor(ctx, pauses.Step()) {
 		k.mu.Lock()
 		in := map[string]bool{} // namespaces with stubs
-		for _, l := range k.find(group{uid: uid}, isStub) {
+		for _, l := range k.findObjects(group{uid: uid}, isStub) {
 			in[l.Meta.GetNamespace()] = true
 		}
 		if len(in) == 0 {
 			delete(o.completing, uid)
 			k.mu.Unlock()
-			o.tell(owner{uid: uid})
+			o.notifyOwner(owner{uid: uid})
 			return
 		}
 		stores := k.current.stores
@@ -57,11 +57,11 @@ func (o *childPolicy) complete(ctx context.Context, k *kind, uid types.UID) {
 			err = cmp.Or(err, o.readAgain(ctx, stores, namespace, uid))
 		}
 		k.mu.Lock()
-		changed := text(o.completing[uid]) != text(err)
+		changed := errorText(o.completing[uid]) != errorText(err)
 		o.completing[uid] = err
 		k.mu.Unlock()
 		if changed {
-			o.tell(owner{uid: uid})
+			o.notifyOwner(owner{uid: uid})
 		}
 		if err == nil {
 			pauses = backOff()
@@ -85,15 +85,15 @@ func (o *childPolicy) readAgain(ctx context.Context, stores []*store, namespace 
 		if err != nil {
 			return fmt.Errorf("reading children of kind %s again: %w", k.scope.Kind, Steady(err))
 		}
-		s.watch.deliver(func(told *notifications) {
+		s.watch.deliverChange(func(told *notifications) {
 			err = meta.EachListItem(list, func(object runtime.Object) error {
 				l, err := live.Of(k.scope.GroupVersionKind, object)
 				if err != nil {
 					return err
 				}
 				if old, had := s.items[l.Key()]; had && isStub(old) && old.Same(l) {
-					s.put(ours(l.Cut(s.watch.need), s.watch.need))
-					told.change(l)
+					s.putObject(withoutForeign(l.Cut(s.watch.need), s.watch.need))
+					told.addChange(l)
 				}
 				return nil
 			})

@@ -29,7 +29,7 @@ func (p *pupil) study(r *Reads, as api.Owner, queries []Query) {
 	saw := []string{}
 	for n, q := range queries {
 		queries[n].Since = since
-		found, err := r.answer(q)
+		found, err := r.answerQuery(q)
 		if err != nil {
 			saw = append(saw, err.Error())
 		}
@@ -49,8 +49,8 @@ func versions(found []live.Object) string {
 	return strings.Join(all, " ")
 }
 
-// Whatever happens while they ask, record and change their minds, while bodies
-// go and are fetched again: in the end every reader has seen the last state.
+// TestReadersSeeTheEnd: whatever happens while they ask, record and change their minds, while
+// bodies go and are fetched again: in the end every reader has seen the last state.
 func TestReadersSeeTheEnd(t *testing.T) {
 	t.Parallel()
 	in := realCluster(t)
@@ -128,7 +128,7 @@ func (c cluster) truth(queries []Query) string {
 		}
 		found := []live.Object{}
 		for n := range list.Items {
-			if l := (live.Object{Meta: &list.Items[n], Body: list.Items[n].Object}); q.matches(l) {
+			if l := (live.Object{Meta: &list.Items[n], Body: list.Items[n].Object}); q.matchesObject(l) {
 				found = append(found, l)
 			}
 		}

@@ -24,7 +24,7 @@ func (k *kind) tellDeleted(l live.Object, version string) {
 }
 
 func (w *watches) recordDeletion(l live.Object, version string) {
-	for _, k := range w.all() {
+	for _, k := range w.allKinds() {
 		if k.scope.GroupKind() == l.GVK.GroupKind() {
 			k.recordDeletion(l, version)
 		}
@@ -40,7 +40,7 @@ func (k *kind) recordDeletion(l live.Object, version string) {
 		return
 	}
 	for _, s := range k.current.stores {
-		if !s.covers(l.Meta.GetNamespace()) || numbered(version) && !newer(version, s.passed) {
+		if !s.coversNamespace(l.Meta.GetNamespace()) || isNumber(version) && !isNewer(version, s.passed) {
 			continue
 		}
 		shown, found := s.items[l.Key()]
@@ -60,15 +60,15 @@ func (k *kind) recordDeletion(l live.Object, version string) {
 // watch has not delivered that yet. It needs the mutex.
 func (k *kind) deletionDue(g group, match func(live.Object) bool) error {
 	for _, n := range k.overlay.deletions {
-		if (g == (group{}) || slices.Contains(k.policy.groups(n.live), g)) && match(n.live) {
+		if (g == (group{}) || slices.Contains(k.policy.groupsOf(n.live), g)) && match(n.live) {
 			return errDeletionDue
 		}
 	}
 	return nil
 }
 
-// missing returns the objects of a store that are not in a complete list any more.
-func (s *store) missing(list []live.Object) (gone []live.Object) {
+// missingFrom returns the objects of a store that are not in a complete list any more.
+func (s *store) missingFrom(list []live.Object) (gone []live.Object) {
 	s.watch.kind.mu.Lock()
 	defer s.watch.kind.mu.Unlock()
 	if !s.synced || s.watch.kind.watches.deleted == nil {

@@ -81,7 +81,7 @@ func (p *pair) known() string {
 		}
 		return found[0].Meta.GetResourceVersion()
 	}
-	return strings.Join([]string{answer(p.children.Of(configMaps, "a")), answer(p.reads.answer(p.byName)), answer(p.reads.answer(p.selected))}, " ")
+	return strings.Join([]string{answer(p.children.Of(configMaps, "a")), answer(p.reads.answerQuery(p.byName)), answer(p.reads.answerQuery(p.selected))}, " ")
 }
 
 // TestDeletionIsKnownToBothWatches: once one watch has delivered the deletion of a

@@ -34,7 +34,7 @@ func NewDiscovery(cfg *rest.Config, httpClient *http.Client) (*Discovery, error)
 		return nil, fmt.Errorf("making a discovery client: %w", err)
 	}
 	d := &Discovery{client: client, triggered: locks.NewSignal()}
-	d.served.Store(snapshot(&Served{}, nil, nil, nil))
+	d.served.Store(newServed(&Served{}, nil, nil, nil))
 	return d, nil
 }
 
@@ -68,30 +68,30 @@ func (d *Discovery) Refresh(ctx context.Context) error {
 	prev := d.Served()
 	sure := len(prev.resources) == 0
 	if sure {
-		if err := d.ready(ctx); err != nil {
+		if err := d.checkReady(ctx); err != nil {
 			return err
 		}
 	}
-	next, err := d.ask(ctx, prev)
-	if err == nil && !sure && next.lacks(prev) {
-		if err = d.ready(ctx); err == nil {
-			next, err = d.ask(ctx, prev) // what was said before it was ready does not count
+	next, err := d.requestSnapshot(ctx, prev)
+	if err == nil && !sure && next.lacksSome(prev) {
+		if err = d.checkReady(ctx); err == nil {
+			next, err = d.requestSnapshot(ctx, prev) // what was said before it was ready does not count
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if next.same(prev) {
+	if next.isSame(prev) {
 		return nil
 	}
 	d.served.Store(next)
-	d.announce()
+	d.notifySubscribers()
 	return nil
 }
 
-// ready returns an error if the API server is not ready. One that does not tell
-// is taken for ready.
-func (d *Discovery) ready(ctx context.Context) error {
+// checkReady returns an error if the API server is not ready. One that does not say counts as
+// ready.
+func (d *Discovery) checkReady(ctx context.Context) error {
 	err := d.client.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 		return nil
@@ -99,8 +99,8 @@ func (d *Discovery) ready(ctx context.Context) error {
 	return fmt.Errorf("asking whether the API server is ready: %w", err)
 }
 
-// ask returns a snapshot of what the cluster says now.
-func (d *Discovery) ask(ctx context.Context, prev *Served) (*Served, error) {
+// requestSnapshot returns a snapshot of what the cluster serves now.
+func (d *Discovery) requestSnapshot(ctx context.Context, prev *Served) (*Served, error) {
 	// The function and not the method of the client: that one asks twice again
 	// at once when a group fails.
 	groups, lists, err := discovery.ServerGroupsAndResourcesWithContext(ctx, d.client)
@@ -112,7 +112,7 @@ func (d *Discovery) ask(ctx context.Context, prev *Served) (*Served, error) {
 	if partial != nil {
 		failed = partial.Groups
 	}
-	next := snapshot(prev, groups, lists, failed)
+	next := newServed(prev, groups, lists, failed)
 	// The client takes a 404 of /api for a server without core kinds. No
 	// cluster lacks them, and believing it would forget every Pod.
 	if _, found := next.Resource(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}); !found {
@@ -135,7 +135,8 @@ func (d *Discovery) ExplainRefusal(ctx context.Context, err error) error {
 	return err
 }
 
-func (d *Discovery) announce() {
+// notifySubscribers notifies all subscribers.
+func (d *Discovery) notifySubscribers() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, told := range d.subscribers {

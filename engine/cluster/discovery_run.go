@@ -41,7 +41,7 @@ func (d *Discovery) Run(ctx context.Context) error {
 		case <-timer.C:
 		case <-d.triggered:
 			at = asking{tries: triggerTries}
-			if !sleep(ctx, max(debounce, askAgain-time.Since(last))) {
+			if !waitFor(ctx, max(debounce, askAgain-time.Since(last))) {
 				return nil
 			}
 			select {
@@ -75,8 +75,8 @@ func (a *asking) next(failed bool) time.Duration {
 	return a.paused
 }
 
-// sleep waits; false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
+// waitFor waits. It returns false if ctx ended first.
+func waitFor(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

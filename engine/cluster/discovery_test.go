@@ -68,7 +68,7 @@ func TestDiscoveryFollowsCRDs(t *testing.T) {
 	}
 }
 
-// The first refresh asks besides whether the API server is ready.
+// TestRefreshIsTwoRequests: the first refresh asks besides whether the API server is ready.
 func TestRefreshIsTwoRequests(t *testing.T) {
 	t.Parallel()
 	realCluster(t)
@@ -135,7 +135,7 @@ func TestDeadAPIService(t *testing.T) {
 	})
 }
 
-// A refresh that fails as a whole leaves everything as it was.
+// TestRefreshFails: a refresh that fails as a whole leaves everything as it was.
 func TestRefreshFails(t *testing.T) {
 	t.Parallel()
 	realCluster(t)
@@ -176,7 +176,7 @@ func TestFailedGroupKeepsItsResources(t *testing.T) {
 			{Name: "things", Kind: "Thing", Namespaced: true}, {Name: "things/status", Kind: "Thing"}}}
 	}
 	v1, v2 := schema.GroupVersion{Group: "g.test", Version: "v1"}, schema.GroupVersion{Group: "g.test", Version: "v2"}
-	whole := snapshot(&Served{}, []*metav1.APIGroup{group("v2", "v1")}, []*metav1.APIResourceList{list("v1"), list("v2")}, nil)
+	whole := newServed(&Served{}, []*metav1.APIGroup{group("v2", "v1")}, []*metav1.APIResourceList{list("v1"), list("v2")}, nil)
 	dead := errors.New("dead")
 	for name, c := range map[string]struct {
 		groups    []*metav1.APIGroup
@@ -197,7 +197,7 @@ func TestFailedGroupKeepsItsResources(t *testing.T) {
 		"the group is gone": {served: []bool{false, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := snapshot(whole, c.groups, c.lists, c.failed)
+			s := newServed(whole, c.groups, c.lists, c.failed)
 			_, has1 := s.Resource(v1.WithKind("Thing"))
 			_, has2 := s.Resource(v2.WithKind("Thing"))
 			if diff := cmp.Diff(c.served, []bool{has1, has2}); diff != "" {
@@ -209,14 +209,14 @@ func TestFailedGroupKeepsItsResources(t *testing.T) {
 			if unknown := s.Unknown("g.test") != nil; unknown != (c.failed != nil) {
 				t.Errorf("unknown: %v", unknown)
 			}
-			if again := snapshot(s, c.groups, c.lists, c.failed); !again.same(s) {
+			if again := newServed(s, c.groups, c.lists, c.failed); !again.isSame(s) {
 				t.Error("the same answer again is a change")
 			}
 		})
 	}
 }
 
-// When Run asks again, and when it rests.
+// TestAsking: when Run asks again, and when it rests.
 func TestAsking(t *testing.T) {
 	seconds := func(n ...int) (d []time.Duration) {
 		for _, s := range n {

@@ -20,16 +20,16 @@ const fetchLimit = 30 * time.Second
 // has: after a start all resources ask at once.
 const manyFetches = 10
 
-// fetch gets the bodies that a question lacks, again and again until it has
-// them, nobody asks any more, or ctx ends.
-func (i *readPolicy) fetch(ctx context.Context, q *question) {
-	for pauses := backOff(); ; sleep(ctx, pauses.Step()) {
-		if i.crowded() {
-			i.sweep(ctx, q)
+// fetchBodies gets the bodies that a question lacks, again and again until it has them, nobody asks
+// any more, or ctx ends.
+func (i *readPolicy) fetchBodies(ctx context.Context, q *question) {
+	for pauses := backOff(); ; waitFor(ctx, pauses.Step()) {
+		if i.isCrowded() {
+			i.listAllBodies(ctx, q)
 		} else {
 			i.fetchOne(ctx, q)
 		}
-		if ctx.Err() != nil || i.ended(ctx, q) {
+		if ctx.Err() != nil || i.endFetch(ctx, q) {
 			return
 		}
 	}
@@ -40,11 +40,11 @@ func (i *readPolicy) fetch(ctx context.Context, q *question) {
 func (i *readPolicy) fetchOne(ctx context.Context, q *question) {
 	i.reads.fetching <- struct{}{}
 	defer func() { <-i.reads.fetching }()
-	opts := metav1.ListOptions{LabelSelector: q.query.selector().String()}
+	opts := metav1.ListOptions{LabelSelector: q.query.labelSelector().String()}
 	if q.query.Name != "" {
 		opts = metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, q.query.Name).String()}
 	}
-	r, namespaces := i.lacks(ctx, q)
+	r, namespaces := i.missingPlaces(ctx, q)
 	if len(namespaces) > 0 && (q.query.Namespace != "" || q.query.Name != "") {
 		namespaces = []string{q.query.Namespace}
 	}
@@ -55,9 +55,9 @@ func (i *readPolicy) fetchOne(ctx context.Context, q *question) {
 	}
 }
 
-// crowded reports whether so many questions lack bodies that all objects are to be
-// listed for them.
-func (i *readPolicy) crowded() bool {
+// isCrowded reports whether so many questions lack bodies that all objects are to be listed for
+// them.
+func (i *readPolicy) isCrowded() bool {
 	k := i.kind
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -71,14 +71,14 @@ func (i *readPolicy) crowded() bool {
 	return i.fetching > manyFetches*pages
 }
 
-// sweep lists all objects, page by page, and takes of them what anybody asks
-// for. Who waits meanwhile finds his question answered then.
-func (i *readPolicy) sweep(ctx context.Context, q *question) {
+// listAllBodies lists all objects, page by page, and takes of them what anybody asks for. Who waits
+// meanwhile finds the question answered then.
+func (i *readPolicy) listAllBodies(ctx context.Context, q *question) {
 	i.sweeping.Lock()
 	defer i.sweeping.Unlock()
 	i.reads.fetching <- struct{}{}
 	defer func() { <-i.reads.fetching }()
-	r, namespaces := i.lacks(ctx, q)
+	r, namespaces := i.missingPlaces(ctx, q)
 	for _, namespace := range namespaces {
 		all := &page{resource: r, namespace: namespace, opts: metav1.ListOptions{Limit: pageSize}}
 		for more := true; more; more = all.opts.Continue != "" {
@@ -91,13 +91,13 @@ func (i *readPolicy) sweep(ctx context.Context, q *question) {
 	}
 }
 
-// lacks returns how and in which namespaces a kind is watched of which a question
-// still lacks bodies; nothing if it lacks none.
-func (i *readPolicy) lacks(ctx context.Context, q *question) (live.Resource, []string) {
+// missingPlaces returns how and in which namespaces a kind is watched of which a question still
+// lacks bodies. It returns nothing if it lacks none.
+func (i *readPolicy) missingPlaces(ctx context.Context, q *question) (live.Resource, []string) {
 	k := i.kind
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !i.wanting(ctx, q) {
+	if !i.lacksBodies(ctx, q) {
 		return live.Resource{}, nil
 	}
 	var all []string
@@ -109,29 +109,29 @@ func (i *readPolicy) lacks(ctx context.Context, q *question) (live.Resource, []s
 	return k.current.resource, all
 }
 
-// wanting reports whether a question is still asked and lacks bodies; it needs
-// the mutex.
-func (i *readPolicy) wanting(ctx context.Context, q *question) bool {
-	return ctx.Err() == nil && i.kind.current != nil && i.question(q.query.asked()) == q && bodiless(i.kind.answers(q.query))
+// lacksBodies reports whether a question is still asked and lacks bodies. The caller must hold the
+// mutex.
+func (i *readPolicy) lacksBodies(ctx context.Context, q *question) bool {
+	return ctx.Err() == nil && i.kind.current != nil && i.findQuestion(q.query.identity()) == q && lackBodies(i.kind.answersOf(q.query))
 }
 
-// ended reports whether nothing is left to fetch. Then the readers are told, and
-// whoever finds that a body is missing again has it fetched again.
-func (i *readPolicy) ended(ctx context.Context, q *question) bool {
+// endFetch reports whether nothing is left to fetch. Then the readers are notified, and whoever
+// finds that a body is missing again has it fetched again.
+func (i *readPolicy) endFetch(ctx context.Context, q *question) bool {
 	k := i.kind
 	k.mu.Lock()
-	if i.wanting(ctx, q) {
+	if i.lacksBodies(ctx, q) {
 		k.mu.Unlock()
 		return false
 	}
 	q.fetching, q.err = false, nil
 	i.fetching--
-	o := k.notifications()
+	o := k.newNotifications()
 	if ctx.Err() == nil {
-		o.add(q.woken(i.reads.tick.Add(1)))
+		o.add(q.recordChange(i.reads.tick.Add(1)))
 	}
 	k.mu.Unlock()
-	k.notified(o)
+	k.sendNotifications(o)
 	return true
 }
 
@@ -146,36 +146,37 @@ type page struct {
 // not done, there is a trouble, which the readers are told of.
 func (i *readPolicy) takePage(ctx context.Context, q *question, p *page) (next string, done bool) {
 	k := i.kind
-	list, err := k.clients.bodies(ctx, p)
+	list, err := k.clients.listBodies(ctx, p)
 	if ctx.Err() != nil {
 		return "", false
 	}
 	k.mu.Lock()
-	o := k.notifications()
+	o := k.newNotifications()
 	if err == nil && k.current != nil && k.current.resource.Equal(p.resource) {
 		for n := range list.Items {
 			l := live.Object{GVK: k.scope.GroupVersionKind, Meta: &list.Items[n], Body: list.Items[n].Object}
-			if i.asked(l) {
-				k.fill(l)
+			if i.isAskedFor(l) {
+				k.fillBody(l)
 			}
 		}
 	}
-	if err != nil && text(q.err) != text(err) {
+	if err != nil && errorText(q.err) != errorText(err) {
 		q.err = err
-		o.add(q.woken(i.reads.tick.Add(1)))
+		o.add(q.recordChange(i.reads.tick.Add(1)))
 	}
 	k.mu.Unlock()
-	k.notified(o)
+	k.sendNotifications(o)
 	if err != nil {
 		return "", false
 	}
 	return list.GetContinue(), true
 }
 
-func (c clients) bodies(ctx context.Context, p *page) (*unstructured.UnstructuredList, error) {
+// listBodies lists a page of whole objects.
+func (c clients) listBodies(ctx context.Context, p *page) (*unstructured.UnstructuredList, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
-	list, err := c.full(p.resource.GVR, p.namespace).List(ctx, p.opts)
+	list, err := c.fullClient(p.resource.GVR, p.namespace).List(ctx, p.opts)
 	what := p.resource.GVR.GroupResource()
 	switch {
 	case err == nil:
@@ -186,17 +187,17 @@ func (c clients) bodies(ctx context.Context, p *page) (*unstructured.Unstructure
 	return nil, fmt.Errorf("fetching %s: %w", what, Steady(err))
 }
 
-// fill puts a body to what the watch knows. One that is newer stands in until
-// the watch has caught up; one that is older is of no use. It needs the mutex.
-func (k *kind) fill(l live.Object) {
+// fillBody adds a body to what the watch knows. One that is newer stands in until the watch has
+// caught up. One that is older is of no use. The caller must hold the mutex.
+func (k *kind) fillBody(l live.Object) {
 	for _, s := range k.current.stores {
 		old, had := s.items[l.Key()]
 		switch {
 		case had && old.Same(l) && old.Body == nil:
-			s.put(k.policy.keep(l, live.Body))
-		case !s.covers(l.Meta.GetNamespace()), had && old.Same(l):
-		case numbered(l.Meta.GetResourceVersion()) && newer(l.Meta.GetResourceVersion(), s.passed):
-			k.overlaid(l)
+			s.putObject(k.policy.reduceObject(l, live.Body))
+		case !s.coversNamespace(l.Meta.GetNamespace()), had && old.Same(l):
+		case isNumber(l.Meta.GetResourceVersion()) && isNewer(l.Meta.GetResourceVersion(), s.passed):
+			k.recordWriteLocked(l)
 		}
 	}
 }

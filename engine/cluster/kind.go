@@ -42,10 +42,11 @@ func newKind(scope Scope, w *watches, c clients, of storePolicy) *kind {
 	return &kind{scope: scope, watches: w, clients: c, policy: of, overlay: newWriteOverlay(), unknown: errUndiscovered}
 }
 
-func (k *kind) notifications() *notifications { return &notifications{policy: k.policy} }
+// newNotifications returns notifications without content.
+func (k *kind) newNotifications() *notifications { return &notifications{policy: k.policy} }
 
-// narrow makes a list or a watch one of just what is watched.
-func (k *kind) narrow(opts metav1.ListOptions) metav1.ListOptions {
+// narrowOptions restricts a list or a watch to what is watched.
+func (k *kind) narrowOptions(opts metav1.ListOptions) metav1.ListOptions {
 	if opts.LabelSelector == "" {
 		opts.LabelSelector = k.labels
 	}
@@ -55,9 +56,9 @@ func (k *kind) narrow(opts metav1.ListOptions) metav1.ListOptions {
 	return opts
 }
 
-// state is what is known in some namespaces; none: in all that are watched. It
-// needs the kind's mutex.
-func (k *kind) state(in ...string) live.State {
+// stateIn returns what is known in some namespaces, or, without any, in all that are watched. The
+// caller must hold the mutex.
+func (k *kind) stateIn(in ...string) live.State {
 	switch {
 	case k.phase == live.NotServed:
 		return live.State{Phase: live.NotServed, Err: live.ErrNotServed}
@@ -66,20 +67,20 @@ func (k *kind) state(in ...string) live.State {
 	case k.current == nil:
 		return live.State{}
 	}
-	err, stuck := k.current.trouble(in...), k.current.stuck(in...)
-	if stuck && k.next != nil && k.next.trouble(in...) != nil {
-		err = k.next.trouble(in...) // it tries again, and so knows better
+	err, stuck := k.current.troubleIn(in...), k.current.isStuckIn(in...)
+	if stuck && k.next != nil && k.next.troubleIn(in...) != nil {
+		err = k.next.troubleIn(in...) // it tries again, and so knows better
 	}
-	if !k.current.synced(in...) || stuck {
+	if !k.current.isSyncedIn(in...) || stuck {
 		return live.State{Holds: k.current.need, Err: err}
 	}
 	return live.State{Phase: live.Synced, Holds: k.current.need, Err: err}
 }
 
-// unsynced says why a kind is not known in some namespaces, or in all; nil if it
-// is. It needs the mutex.
-func (k *kind) unsynced(in ...string) error {
-	state := k.state(in...)
+// checkSynced returns why a kind is not known in some namespaces, or in all. It returns nil if it
+// is known. The caller must hold the mutex.
+func (k *kind) checkSynced(in ...string) error {
+	state := k.stateIn(in...)
 	switch {
 	case state.Phase == live.Synced:
 		return nil
@@ -89,24 +90,24 @@ func (k *kind) unsynced(in ...string) error {
 	return fmt.Errorf("%w: it is not listed yet", live.ErrNotYet)
 }
 
-// view is every live object as far as is known; it needs the mutex.
-func (k *kind) view() map[types.NamespacedName]live.Object {
+// viewAll returns every live object as far as is known. The caller must hold the mutex.
+func (k *kind) viewAll() map[types.NamespacedName]live.Object {
 	if k.current == nil {
 		return map[types.NamespacedName]live.Object{}
 	}
-	view := k.current.all()
+	view := k.current.allObjects()
 	for key, n := range k.overlay.entries {
-		view[key] = k.policy.keep(n.live, k.current.need)
+		view[key] = k.policy.reduceObject(n.live, k.current.need)
 	}
 	return view
 }
 
-// everything is for find.
-func everything(live.Object) bool { return true }
+// matchAll matches every object.
+func matchAll(live.Object) bool { return true }
 
-// find returns the objects of a group that match, sorted; those of the zero
-// group are all. It needs the mutex.
-func (k *kind) find(g group, match func(live.Object) bool) []live.Object {
+// findObjects returns the objects of a group that match, sorted. Those of the zero group are all.
+// The caller must hold the mutex.
+func (k *kind) findObjects(g group, match func(live.Object) bool) []live.Object {
 	found := []live.Object{}
 	if k.current == nil {
 		return found
@@ -128,8 +129,8 @@ func (k *kind) find(g group, match func(live.Object) bool) []live.Object {
 		}
 	}
 	for _, n := range k.overlay.entries {
-		if (g == (group{}) || slices.Contains(k.policy.groups(n.live), g)) && match(n.live) {
-			found = append(found, k.policy.keep(n.live, k.current.need))
+		if (g == (group{}) || slices.Contains(k.policy.groupsOf(n.live), g)) && match(n.live) {
+			found = append(found, k.policy.reduceObject(n.live, k.current.need))
 		}
 	}
 	slices.SortFunc(found, byKey)
@@ -140,32 +141,32 @@ func (k *kind) find(g group, match func(live.Object) bool) []live.Object {
 func (k *kind) recordWrite(l live.Object) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.overlaid(l)
+	k.recordWriteLocked(l)
 }
 
-// overlaid is recordWrite for a caller that holds the mutex.
-func (k *kind) overlaid(l live.Object) {
+// recordWriteLocked is recordWrite for a caller that holds the mutex.
+func (k *kind) recordWriteLocked(l live.Object) {
 	if k.current == nil || k.scope.Name != "" && k.scope.Name != l.Meta.GetName() {
 		return
 	}
 	if old, had := k.overlay.entries[l.Key()]; had && old.live.Meta.GetUID() == l.Meta.GetUID() &&
-		newer(old.live.Meta.GetResourceVersion(), l.Meta.GetResourceVersion()) {
+		isNewer(old.live.Meta.GetResourceVersion(), l.Meta.GetResourceVersion()) {
 		return
 	}
 	for _, s := range k.current.stores {
-		if !s.covers(l.Meta.GetNamespace()) {
+		if !s.coversNamespace(l.Meta.GetNamespace()) {
 			continue
 		}
-		k.overlay.put(l)
-		if numbered(l.Meta.GetResourceVersion()) && !newer(l.Meta.GetResourceVersion(), s.passed) {
+		k.overlay.putEntry(l)
+		if isNumber(l.Meta.GetResourceVersion()) && !isNewer(l.Meta.GetResourceVersion(), s.passed) {
 			delete(k.overlay.entries, l.Key())
 		}
 		return
 	}
 }
 
-// forget stops the watches and drops what they delivered; it needs the mutex.
-func (k *kind) forget() {
+// forgetAll stops the watches and drops what they delivered. The caller must hold the mutex.
+func (k *kind) forgetAll() {
 	k.current.stop()
 	k.next.stop()
 	k.current, k.next, k.overlay = nil, nil, newWriteOverlay()
@@ -174,7 +175,7 @@ func (k *kind) forget() {
 // start makes a watch and runs it; it needs the mutex.
 func (k *kind) start(need live.Need, r live.Resource) *kindWatch {
 	ctx, cancel := context.WithCancel(k.watches.ctx)
-	f := &kindWatch{kind: k, need: need, resource: r, part: k.wanted(), cancel: cancel, ready: make(chan struct{})}
+	f := &kindWatch{kind: k, need: need, resource: r, part: k.wantedPart(), cancel: cancel, ready: make(chan struct{})}
 	namespaces := k.watches.namespaces
 	switch {
 	case !r.Namespaced:
@@ -186,14 +187,14 @@ func (k *kind) start(need live.Need, r live.Resource) *kindWatch {
 		f.stores = append(f.stores, newStore(f, namespace))
 	}
 	for _, s := range f.stores {
-		s.loop = f.loop(ctx, s, k.clients.source(s))
+		s.loop = f.newStoreLoop(ctx, s, k.clients.sourceFor(s))
 		k.watches.running.Go(func() { s.loop.Run(ctx) })
 	}
 	return f
 }
 
-// renew lists anew in every namespace.
-func (k *kind) renew() {
+// renewLists lists anew in every namespace.
+func (k *kind) renewLists() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, s := range k.listStores() {
@@ -221,21 +222,21 @@ func (k *kind) listStores() (all []*store) {
 	return all
 }
 
-// wanted is the part of the kind that is wanted now.
-func (k *kind) wanted() Part {
+// wantedPart returns the part of the kind that is wanted now.
+func (k *kind) wantedPart() Part {
 	if k.part == nil {
 		return Part{}
 	}
 	return k.part()
 }
 
-// notified runs the callbacks, without the mutex.
-func (k *kind) notified(o *notifications) {
+// sendNotifications runs the callbacks. The caller must not hold the mutex.
+func (k *kind) sendNotifications(o *notifications) {
 	for whose := range o.changed {
-		_ = k.guarded("telling of a change", func() { k.policy.tell(whose) })
+		_ = k.runGuarded("telling of a change", func() { k.policy.notifyOwner(whose) })
 	}
 	if o.synced {
-		_ = k.guarded("telling of a list", func() { k.policy.synced(k.scope) })
+		_ = k.runGuarded("telling of a list", func() { k.policy.notifySynced(k.scope) })
 	}
 	if !o.troubled {
 		return
@@ -250,17 +251,16 @@ func (k *kind) notified(o *notifications) {
 	default:
 		k.watches.log.Info(about+" is well again", "watched", watched)
 	}
-	_ = k.guarded("telling of a trouble", func() { k.policy.troubled(k.scope) })
+	_ = k.runGuarded("telling of a trouble", func() { k.policy.notifyTroubled(k.scope) })
 }
 
-// guarded does something without the mutex; a panic is an error of this kind
-// alone.
-func (k *kind) guarded(doing string, do func()) error {
-	return k.watches.guarded(k.scope, doing+" of kind "+k.scope.Kind, do)
+// runGuarded does something without the mutex. A panic is an error of this kind alone.
+func (k *kind) runGuarded(doing string, do func()) error {
+	return k.watches.runGuarded(k.scope, doing+" of kind "+k.scope.Kind, do)
 }
 
-// watchable returns an error if the resource cannot be listed and watched.
-func watchable(r live.Resource) error {
+// checkWatchable returns an error if the resource cannot be listed and watched.
+func checkWatchable(r live.Resource) error {
 	if !r.Verbs.HasAll("list", "watch") {
 		return fmt.Errorf("watching %s: the API supports neither list nor watch", r.GVR.GroupResource())
 	}

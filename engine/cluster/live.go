@@ -24,10 +24,9 @@ func byKey(a, b live.Object) int {
 	return strings.Compare(x.Name, y.Name)
 }
 
-// newer reports whether resourceVersion a is later than b. A version that is not
-// a number, as some aggregated APIs give, is not later than any; any number is
-// later than no version.
-func newer(a, b string) bool {
+// isNewer reports whether resourceVersion a is later than b. A version that is not a number, as
+// some aggregated APIs give, is not later than any. Any number is later than no version.
+func isNewer(a, b string) bool {
 	if b == "" {
 		return a != ""
 	}
@@ -35,9 +34,9 @@ func newer(a, b string) bool {
 	return err == nil && c > 0
 }
 
-// numbered reports whether a resourceVersion is a number, as all are but those
-// of some aggregated APIs.
-func numbered(version string) bool {
+// isNumber reports whether a resourceVersion is a number, as all are but those of some aggregated
+// APIs.
+func isNumber(version string) bool {
 	_, err := resourceversion.CompareResourceVersion(version, version)
 	return err == nil
 }

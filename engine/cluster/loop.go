@@ -72,7 +72,7 @@ type Loop struct {
 // NewLoop returns a Loop that has not begun.
 func NewLoop(options LoopOptions) *Loop {
 	l := &Loop{LoopOptions: options, patience: patience, pauses: backOff, renewed: locks.NewSignal(), woken: locks.NewSignal()}
-	l.advance()
+	l.recordProgress()
 	return l
 }
 
@@ -84,20 +84,20 @@ func (e *SilentError) Error() string { return "the API server gives no answer" }
 
 // Run lists and watches until ctx ends.
 func (l *Loop) Run(ctx context.Context) {
-	reflector := cache.NewReflectorWithOptions(l.source(), l.Expected, loopStore{l.Store, l},
+	reflector := cache.NewReflectorWithOptions(l.reflectorSource(), l.Expected, loopStore{l.Store, l},
 		cache.ReflectorOptions{Name: l.Name, TypeDescription: l.Description})
 	for pauses := l.pauses(); ctx.Err() == nil; {
 		began := time.Now()
-		isRenewed := l.try(ctx, reflector)
+		isRenewed := l.tryOnce(ctx, reflector)
 		if !isRenewed {
 			if time.Since(began) > time.Minute {
 				pauses = l.pauses()
 			}
-			isRenewed = l.pause(ctx, pauses.Step())
+			isRenewed = l.waitForRetry(ctx, pauses.Step())
 		}
 		if isRenewed {
 			pauses = l.pauses()
-			sleep(ctx, renewGap)
+			waitFor(ctx, renewGap)
 		}
 	}
 }
@@ -113,8 +113,8 @@ func (l *Loop) Renew() {
 // Wake tries at once what failed, if the next try is yet to come.
 func (l *Loop) Wake() { l.woken.Notify() }
 
-// pause waits between two tries. It reports whether Renew ended it.
-func (l *Loop) pause(ctx context.Context, d time.Duration) (isRenewed bool) {
+// waitForRetry waits between two tries. It reports whether Renew ended it.
+func (l *Loop) waitForRetry(ctx context.Context, d time.Duration) (isRenewed bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -127,11 +127,11 @@ func (l *Loop) pause(ctx context.Context, d time.Duration) (isRenewed bool) {
 	return false
 }
 
-// try lists and watches once. It reports whether Renew ended it.
-func (l *Loop) try(ctx context.Context, reflector *cache.Reflector) (isRenewed bool) {
+// tryOnce lists and watches once. It reports whether Renew ended it.
+func (l *Loop) tryOnce(ctx context.Context, reflector *cache.Reflector) (isRenewed bool) {
 	l.hasListed.Store(false)
 	l.hasBegun.Store(false)
-	l.advance()
+	l.recordProgress()
 	trying, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := make(chan error, 1)
@@ -180,8 +180,8 @@ func (l *Loop) checkSilence(giveUp func()) time.Duration {
 	return max(silenceLimit-silent, time.Second)
 }
 
-// advance records that a list makes progress.
-func (l *Loop) advance() { l.progress.Store(time.Now().UnixNano()) }
+// recordProgress records that a list makes progress.
+func (l *Loop) recordProgress() { l.progress.Store(time.Now().UnixNano()) }
 
 // Silence is for how long the list has made no progress; 0 once it came in.
 func (l *Loop) Silence() time.Duration {
@@ -191,14 +191,14 @@ func (l *Loop) Silence() time.Duration {
 	return time.Since(time.Unix(0, l.progress.Load()))
 }
 
-// source is the source of the reflector. It hides what the reflector would try again by
-// itself. After the CRD changed, the first watch that ended is followed by a list, since
-// it may have delivered objects as the CRD was.
-func (l *Loop) source() cache.ListerWatcher {
+// reflectorSource returns the source of the reflector. It hides what the reflector would try again
+// by itself. After the CRD changed, the first watch that ended is followed by a list, since it may
+// have delivered objects as the CRD was.
+func (l *Loop) reflectorSource() cache.ListerWatcher {
 	of := cache.ToListerWatcherWithContext(l.Source)
 	return cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			defer l.advance()
+			defer l.recordProgress()
 			l.hasBegun.Store(false) // a watch that was to stand for this list failed
 			return of.ListWithContext(ctx, opts)
 		},
@@ -211,15 +211,15 @@ func (l *Loop) source() cache.ListerWatcher {
 				return nil, apierrors.NewResourceExpired("the CRD changed")
 			}
 			w, err := of.WatchWithContext(ctx, opts)
-			return w, final(opts, err)
+			return w, finalError(opts, err)
 		},
 	}, l.Source)
 }
 
-// final is an error of a watch after which a reflector does not wait and try again by
-// itself, but ends, or goes on to a list. Only after a refused connection it waits: the
-// watch then goes on where it was, and no list is needed.
-func final(opts metav1.ListOptions, err error) error {
+// finalError returns an error of a watch after which a reflector does not wait and try again by
+// itself, but ends, or goes on to a list. Only after a refused connection it waits: the watch then
+// goes on where it was, and no list is needed.
+func finalError(opts metav1.ListOptions, err error) error {
 	if err == nil || apierrors.IsResourceExpired(err) || utilnet.IsConnectionRefused(err) && !isStreaming(opts) {
 		return err
 	}
@@ -260,7 +260,7 @@ func (s loopStore) Transformer() cache.TransformFunc {
 		transform = of.Transformer()
 	}
 	return func(o any) (any, error) {
-		s.loop.advance()
+		s.loop.recordProgress()
 		return transform(o)
 	}
 }

@@ -268,17 +268,17 @@ func TestLastingTrouble(t *testing.T) {
 			var at troubles
 			began := time.Now()
 			for _, one := range c.tries {
-				at.failed(one.list, one.watch, began.Add(one.after))
+				at.recordFailure(one.list, one.watch, began.Add(one.after))
 			}
-			if at.stuck() != c.want {
-				t.Errorf("it is lasting: %t", at.stuck())
+			if at.isStuck() != c.want {
+				t.Errorf("it is lasting: %t", at.isStuck())
 			}
 			compared := at
-			if compared.listAllowed(); compared.stuck() && compared.err(live.RuleError{}) == nil {
+			if compared.listAllowed(); compared.isStuck() && compared.asError(live.RuleError{}) == nil {
 				t.Error("after a list that was only compared, there is lasting trouble without a reason")
 			}
-			if at.listed(true); at.stuck() || at.err(live.RuleError{}) != nil {
-				t.Errorf("after a list it is in trouble: %v", at.err(live.RuleError{}))
+			if at.recordList(true); at.isStuck() || at.asError(live.RuleError{}) != nil {
+				t.Errorf("after a list it is in trouble: %v", at.asError(live.RuleError{}))
 			}
 		})
 	}

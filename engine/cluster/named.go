@@ -28,7 +28,7 @@ func (s *Served) Named(name string) []live.Resource {
 				if full == name {
 					return []live.Resource{found}
 				}
-				if calls(r, name) {
+				if isNamed(r, name) {
 					all = append(all, found)
 				}
 			}
@@ -38,7 +38,8 @@ func (s *Served) Named(name string) []live.Resource {
 	return all
 }
 
-func calls(r metav1.APIResource, name string) bool {
+// isNamed reports whether people call a resource by a name.
+func isNamed(r metav1.APIResource, name string) bool {
 	return strings.EqualFold(r.Kind, name) || r.Name == name || r.SingularName == name || slices.Contains(r.ShortNames, name)
 }
 

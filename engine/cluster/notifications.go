@@ -19,10 +19,10 @@ type notifications struct {
 	mute         bool // a watch that is not the current one changes nothing yet
 }
 
-// change tells whom it concerns that an object is, or was, like this.
-func (o *notifications) change(l live.Object) {
+// addChange adds whom it concerns that an object is, or was, like this.
+func (o *notifications) addChange(l live.Object) {
 	if !o.mute {
-		o.add(o.policy.concerned(l))
+		o.add(o.policy.ownersOf(l))
 	}
 }
 
@@ -38,28 +38,28 @@ func (o *notifications) add(all []owner) {
 	}
 }
 
-// differences tells whom whatever differs between two views concerns.
-func (o *notifications) differences(before, after map[types.NamespacedName]live.Object) {
+// addDifferences adds whom the differences between two views concern.
+func (o *notifications) addDifferences(before, after map[types.NamespacedName]live.Object) {
 	for key, b := range before {
 		a, still := after[key]
 		if !still || !a.Same(b) {
-			o.change(b)
+			o.addChange(b)
 		}
 	}
 	for key, a := range after {
 		b, had := before[key]
 		if !had || !a.Same(b) {
-			o.change(a)
+			o.addChange(a)
 		}
 	}
 }
 
-// turned tells how the state of a kind became another.
-func (o *notifications) turned(before, after live.State) {
+// addTransition adds whom a change of the state of a kind concerns.
+func (o *notifications) addTransition(before, after live.State) {
 	o.trouble = after.Err
-	o.otherTrouble = text(after.Err) != text(before.Err)
+	o.otherTrouble = errorText(after.Err) != errorText(before.Err)
 	o.troubled = o.otherTrouble || after.Err != nil && before.Phase != after.Phase
 	if before.Phase != after.Phase || o.troubled && after.Phase != live.Synced {
-		o.add(o.policy.everybody())
+		o.add(o.policy.allReaders())
 	}
 }

@@ -31,7 +31,8 @@ func newWriteOverlay() writeOverlay {
 	return writeOverlay{entries: map[types.NamespacedName]overlayEntry{}, deletions: map[types.NamespacedName]overlayEntry{}}
 }
 
-func (t *writeOverlay) put(l live.Object) {
+// putEntry records an object as a write was answered.
+func (t *writeOverlay) putEntry(l live.Object) {
 	t.tick++
 	t.entries[l.Key()] = overlayEntry{live: l, version: l.Meta.GetResourceVersion(), tick: t.tick}
 }
@@ -42,17 +43,17 @@ func (t *writeOverlay) putDeletion(l live.Object, version string) {
 	t.deletions[l.Key()] = overlayEntry{live: l, version: version, tick: t.tick}
 }
 
-// delivered ends the note of an object whose resourceVersions cannot be
-// compared; settle does it for the others.
-func (t *writeOverlay) delivered(l live.Object) {
-	if !numbered(l.Meta.GetResourceVersion()) {
+// dropDelivered drops the entry of an object whose resourceVersions cannot be compared. The method
+// dropSettled does it for the others.
+func (t *writeOverlay) dropDelivered(l live.Object) {
+	if !isNumber(l.Meta.GetResourceVersion()) {
 		delete(t.entries, l.Key())
 		delete(t.deletions, l.Key())
 	}
 }
 
-// deleted ends what is known of an object whose deletion was delivered.
-func (t *writeOverlay) deleted(l live.Object) {
+// dropDeleted drops what is known of an object whose deletion was delivered.
+func (t *writeOverlay) dropDeleted(l live.Object) {
 	for _, of := range []map[types.NamespacedName]overlayEntry{t.entries, t.deletions} {
 		if n, found := of[l.Key()]; found && n.live.Meta.GetUID() == l.Meta.GetUID() {
 			delete(of, l.Key())
@@ -60,9 +61,9 @@ func (t *writeOverlay) deleted(l live.Object) {
 	}
 }
 
-// settle ends what the store has caught up with, and returns the objects of which it is
-// known again whether they exist.
-func (t *writeOverlay) settle(s *store) (known []live.Object) {
+// dropSettled drops what the store has caught up with, and returns the objects of which it is known
+// again whether they exist.
+func (t *writeOverlay) dropSettled(s *store) (known []live.Object) {
 	maps.DeleteFunc(t.entries, func(_ types.NamespacedName, n overlayEntry) bool { return n.isSettled(s) })
 	maps.DeleteFunc(t.deletions, func(_ types.NamespacedName, n overlayEntry) bool {
 		if !n.isSettled(s) {
@@ -76,10 +77,10 @@ func (t *writeOverlay) settle(s *store) (known []live.Object) {
 
 // isSettled reports whether the store has caught up with an entry.
 func (n overlayEntry) isSettled(s *store) bool {
-	return s.covers(n.live.Meta.GetNamespace()) && (n.tick <= s.began || numbered(n.version) && !newer(n.version, s.passed))
+	return s.coversNamespace(n.live.Meta.GetNamespace()) && (n.tick <= s.began || isNumber(n.version) && !isNewer(n.version, s.passed))
 }
 
-// covers reports whether an object of this namespace comes through this store.
-func (s *store) covers(namespace string) bool {
+// coversNamespace reports whether an object of this namespace comes through this store.
+func (s *store) coversNamespace(namespace string) bool {
 	return s.namespace == "" || s.namespace == namespace
 }

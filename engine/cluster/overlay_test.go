@@ -13,7 +13,7 @@ import (
 
 // pending counts what stands in for the watch of a kind.
 func pending(c *Children) int {
-	k := c.kind(configMaps)
+	k := c.kindOf(configMaps)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.overlay.entries)
@@ -67,7 +67,8 @@ func TestNoteStandsInForALaggingWatch(t *testing.T) {
 	}
 }
 
-// A terminating object stays visible: its Note carries the deletionTimestamp.
+// TestTerminatingStaysVisible: a terminating object stays visible: its Note carries the
+// deletionTimestamp.
 func TestTerminatingStaysVisible(t *testing.T) {
 	t.Parallel()
 	in := realCluster(t)
@@ -92,7 +93,7 @@ func TestTerminatingStaysVisible(t *testing.T) {
 	eventually(t, "gone", func() bool { return len(names(t, children, configMaps, "term-1")) == 0 })
 }
 
-// What stands in ends by resourceVersion, by deletion and by a list that was
+// TestStandsSettle: what stands in ends by resourceVersion, by deletion and by a list that was
 // asked for later; here without a cluster, for versions no cluster gives.
 func TestStandsSettle(t *testing.T) {
 	object := func(version string) live.Object {
@@ -121,16 +122,16 @@ func TestStandsSettle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			stands := newWriteOverlay()
-			stands.put(object(c.version))
+			stands.putEntry(object(c.version))
 			if c.event != "" {
-				stands.delivered(object(c.event))
+				stands.dropDelivered(object(c.event))
 			}
-			stands.settle(&c.shard)
+			stands.dropSettled(&c.shard)
 			if len(stands.entries) != c.left {
 				t.Errorf("%d notes are left, want %d", len(stands.entries), c.left)
 			}
-			stands.put(object("1000"))
-			stands.deleted(object("1001"))
+			stands.putEntry(object("1000"))
+			stands.dropDeleted(object("1001"))
 			if len(stands.entries) != 0 {
 				t.Error("a delivered deletion leaves something")
 			}

@@ -83,7 +83,8 @@ func (p packed) list(ctx context.Context, gvr schema.GroupVersionResource, names
 	return list, nil
 }
 
-func (p packed) watch(ctx context.Context, gvr schema.GroupVersionResource, namespace string,
+// watchPacked begins a watch whose objects are packed.
+func (p packed) watchPacked(ctx context.Context, gvr schema.GroupVersionResource, namespace string,
 	opts metav1.ListOptions) (watch.Interface, error) {
 	opts.Watch = true
 	return p.get(gvr, namespace, opts).Watch(ctx)
@@ -120,7 +121,7 @@ func PackedSource(cfg *rest.Config, httpClient *http.Client, of Selection) (cach
 			})
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			return p.watch(ctx, of.GroupVersionResource, of.Namespace, labelled(opts))
+			return p.watchPacked(ctx, of.GroupVersionResource, of.Namespace, labelled(opts))
 		},
 	}, nil
 }
@@ -156,7 +157,7 @@ func (packing) Encode(runtime.Object, io.Writer) error { return errors.New("this
 
 // Decode reads an event of a watch, a Status, or an object.
 func (packing) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
-	if event, is := into.(*metav1.WatchEvent); is && split(data, event) {
+	if event, is := into.(*metav1.WatchEvent); is && splitEvent(data, event) {
 		return into, &schema.GroupVersionKind{}, nil
 	}
 	if into != nil {
@@ -174,9 +175,9 @@ func (packing) Decode(data []byte, _ *schema.GroupVersionKind, into runtime.Obje
 	return status, &gvk, utiljson.Unmarshal(data, status)
 }
 
-// split reads an event as API servers write it, without looking into its object,
-// which is decoded next and must be valid then. It reports whether it is written so.
-func split(data []byte, into *metav1.WatchEvent) bool {
+// splitEvent reads an event as API servers write it, without looking into its object, which is
+// decoded next and must be valid then. It reports whether it is written so.
+func splitEvent(data []byte, into *metav1.WatchEvent) bool {
 	others, begins := bytes.CutPrefix(data, []byte(`{"type":"`))
 	kind, object, both := bytes.Cut(others, []byte(`","object":{`))
 	object, ends := bytes.CutSuffix(bytes.TrimSpace(object), []byte("}"))

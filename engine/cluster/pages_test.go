@@ -29,7 +29,7 @@ func TestPagesKeepLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := c.source(s).ListWithContextFunc(t.Context(), metav1.ListOptions{Limit: 100})
+	list, err := c.sourceFor(s).ListWithContextFunc(t.Context(), metav1.ListOptions{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,7 +61,7 @@ func TestPanicOfWatch(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.watch.loop(ctx, s, &cache.ListWatch{
+		s.watch.newStoreLoop(ctx, s, &cache.ListWatch{
 			ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 				return &metav1.PartialObjectMetadataList{
 					ListMeta: metav1.ListMeta{ResourceVersion: "5000"}, Items: []metav1.PartialObjectMetadata{*labelled(1, "known")},

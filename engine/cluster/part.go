@@ -26,16 +26,16 @@ func (p Part) has(l live.Object) bool {
 	return p.Has(whose.of, whose.uid)
 }
 
-// wants is has for an object that may have gone through a list, where just a stub of it is
-// kept, or what left makes.
-func (p Part) wants(l live.Object) bool {
+// wantsObject is has for an object that may have gone through a list, where just a stub of it is
+// kept, or what leftOut makes.
+func (p Part) wantsObject(l live.Object) bool {
 	return p.Has == nil || !isLeft(l) && (isStub(l) || p.has(l))
 }
 
-// left is what stands for an object that is not of the part while a list streams in: a
+// leftOut returns what stands for an object that is not of the part while a list streams in: a
 // reflector's store must have something.
-func left(l live.Object) live.Object {
-	l = stub(l)
+func leftOut(l live.Object) live.Object {
+	l = stubOf(l)
 	l.Meta.SetLabels(nil)
 	return l
 }
@@ -45,7 +45,7 @@ func isLeft(l live.Object) bool { return isStub(l) && l.Meta.GetLabels() == nil 
 
 // Divide takes up that other parts are wanted. What is known stays known until its
 // successor has been listed.
-func (c *Children) Divide() { c.sync() }
+func (c *Children) Divide() { c.syncAll() }
 
 // Wanted is the part of a kind that is wanted now.
 func (c *Children) Wanted(gvk schema.GroupVersionKind) Part {
@@ -60,12 +60,12 @@ func (c *Children) Wanted(gvk schema.GroupVersionKind) Part {
 // Divided reports whether a kind is known by the part of that name, or why it is not known
 // stands in its State.
 func (c *Children) Divided(gvk schema.GroupVersionKind, name string) bool {
-	k := c.kind(gvk)
+	k := c.kindOf(gvk)
 	if k == nil {
 		return true
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.current == nil || k.current.part.Name == name && (k.current.listings || k.state().Err != nil) ||
-		k.next != nil && k.next.part.Name == name && k.next.trouble() != nil
+	return k.current == nil || k.current.part.Name == name && (k.current.listings || k.stateIn().Err != nil) ||
+		k.next != nil && k.next.part.Name == name && k.next.troubleIn() != nil
 }

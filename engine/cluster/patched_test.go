@@ -127,7 +127,7 @@ func TestNoteStandsInForReadsAndPatches(t *testing.T) {
 		told, patches := a.told("one"), a.patches(uid)
 		lag.hold(true)
 		reads.RecordWrite(configMaps, in.patch(here, "a", uid, data))
-		if n := len(reads.at(other).overlay.entries); n != 0 {
+		if n := len(reads.kindAt(other).overlay.entries); n != 0 {
 			t.Errorf("%d notes stand where nothing will end them", n)
 		}
 		want := ""
@@ -138,7 +138,7 @@ func TestNoteStandsInForReadsAndPatches(t *testing.T) {
 			t.Error(diff)
 		}
 		for _, q := range []Query{byName, bySelector} {
-			found, err := reads.answer(q)
+			found, err := reads.answerQuery(q)
 			if err != nil || len(found) != 1 || found[0].Meta.GetManagedFields() != nil {
 				t.Fatalf("found %v, %v", found, err)
 			}
@@ -148,7 +148,7 @@ func TestNoteStandsInForReadsAndPatches(t *testing.T) {
 		}
 		lag.hold(false)
 		eventually(t, "told", func() bool { return a.told("one") == told+1 && a.patches(uid) == patches+1 })
-		k := reads.at(everyConfigMap)
+		k := reads.kindAt(everyConfigMap)
 		eventually(t, "caught up", func() bool { k.mu.Lock(); defer k.mu.Unlock(); return len(k.overlay.entries) == 0 })
 		if diff := cmp.Diff(want, patched(t, reads, uid)); diff != "" {
 			t.Error(diff)

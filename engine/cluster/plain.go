@@ -10,9 +10,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-// plain returns an object as templates see it: without what other tools note
-// on it. The object itself stays as it is.
-func plain(l live.Object) live.Object {
+// withoutTracking returns an object as templates see it: without what other tools note on it. The
+// object itself stays as it is.
+func withoutTracking(l live.Object) live.Object {
 	metadata, _ := l.Body["metadata"].(map[string]any)
 	annotations, _ := metadata["annotations"].(map[string]any)
 	_, managed := metadata["managedFields"]
@@ -36,8 +36,8 @@ func plain(l live.Object) live.Object {
 	return l
 }
 
-// thin returns what is known of an object that nobody reads.
-func thin(l live.Object) live.Object {
+// withoutBody returns what is known of an object that nobody reads.
+func withoutBody(l live.Object) live.Object {
 	l.Body, l.Meta = nil, &metav1.ObjectMeta{
 		Namespace:       l.Meta.GetNamespace(),
 		Name:            l.Meta.GetName(),

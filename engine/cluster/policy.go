@@ -12,20 +12,20 @@ import (
 // but for tell and synced, which run under none.
 type storePolicy interface {
 	// keep returns as much of an object as is kept.
-	keep(l live.Object, need live.Need) live.Object
+	reduceObject(l live.Object, need live.Need) live.Object
 	// groups are what an object is found by, besides its name.
-	groups(l live.Object) []group
+	groupsOf(l live.Object) []group
 	// concerned are those whom it concerns that the object is, or was, so.
-	concerned(l live.Object) []owner
+	ownersOf(l live.Object) []owner
 	// everybody are those whom it concerns that the kind came to be known, or
 	// is known no longer.
-	everybody() []owner
+	allReaders() []owner
 	// used reports whether the kind is needed though no holder wants it.
-	used() (live.Need, bool)
+	neededNow() (live.Need, bool)
 
-	tell(whose owner)
-	synced(scope Scope)
-	troubled(scope Scope)
+	notifyOwner(whose owner)
+	notifySynced(scope Scope)
+	notifyTroubled(scope Scope)
 }
 
 // A group is what objects are found by: their namespace, or a uid that they

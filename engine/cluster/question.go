@@ -18,41 +18,44 @@ type asked struct {
 	anchor                    anchor
 }
 
-func (q Query) asked() asked {
+// identity returns what identifies a query.
+func (q Query) identity() asked {
 	a := asked{scope: q.Scope, namespace: q.Namespace, name: q.Name}
 	if q.Name == "" {
-		a.selector = q.selector().String()
-		a.anchor = anchorOf(q.Namespace, q.selector())
+		a.selector = q.labelSelector().String()
+		a.anchor = anchorOf(q.Namespace, q.labelSelector())
 	}
 	return a
 }
 
-func (q Query) selector() labels.Selector {
+// labelSelector returns the selector of the query.
+func (q Query) labelSelector() labels.Selector {
 	if q.Selector == nil {
 		return labels.Everything()
 	}
 	return q.Selector
 }
 
-func (q Query) key() types.NamespacedName {
+// nameKey returns the key of the object that is asked for by name.
+func (q Query) nameKey() types.NamespacedName {
 	return types.NamespacedName{Namespace: q.Namespace, Name: q.Name}
 }
 
-// group is where to find what could answer the query.
-func (q Query) group() group { return group{namespace: q.Namespace} }
+// groupOf returns where to find what could answer the query.
+func (q Query) groupOf() group { return group{namespace: q.Namespace} }
 
-// within are the namespaces that must be known to answer the query; none: all.
-func (q Query) within() []string {
+// namespacesOf returns the namespaces that must be known to answer the query, or none for all.
+func (q Query) namespacesOf() []string {
 	if q.Namespace == "" {
 		return nil
 	}
 	return []string{q.Namespace}
 }
 
-// matches reports whether an object of the query's group answers it.
-func (q Query) matches(l live.Object) bool {
+// matchesObject reports whether an object of the query's group answers it.
+func (q Query) matchesObject(l live.Object) bool {
 	if q.Name != "" {
-		return l.Key() == q.key()
+		return l.Key() == q.nameKey()
 	}
 	return q.Selector == nil || q.Selector.Matches(labels.Set(l.Meta.GetLabels()))
 }
@@ -88,17 +91,17 @@ type readPolicy struct {
 
 var _ storePolicy = &readPolicy{}
 
-// ask returns the question for a query, and whether it was known.
-func (i *readPolicy) ask(q Query) (*question, bool) {
-	if known := i.question(q.asked()); known != nil {
+// questionFor returns the question for a query, and whether it was known.
+func (i *readPolicy) questionFor(q Query) (*question, bool) {
+	if known := i.findQuestion(q.identity()); known != nil {
 		return known, true
 	}
 	fresh := &question{query: q, readers: map[api.Owner]bool{}, asked: time.Now()}
 	if q.Name != "" {
-		i.named[q.key()] = fresh
+		i.named[q.nameKey()] = fresh
 		return fresh, false
 	}
-	a := q.asked()
+	a := q.identity()
 	if i.selecting[a.anchor] == nil {
 		i.selecting[a.anchor] = map[string]*question{}
 	}
@@ -106,16 +109,16 @@ func (i *readPolicy) ask(q Query) (*question, bool) {
 	return fresh, false
 }
 
-// question returns what is known by ask; nil if it is not.
-func (i *readPolicy) question(a asked) *question {
+// findQuestion returns a question that is known, or nil.
+func (i *readPolicy) findQuestion(a asked) *question {
 	if a.name != "" {
 		return i.named[types.NamespacedName{Namespace: a.namespace, Name: a.name}]
 	}
 	return i.selecting[a.anchor][a.selector]
 }
 
-// each calls fn with all questions until it returns false.
-func (i *readPolicy) each(fn func(*question) bool) {
+// eachQuestion calls fn with all questions until it returns false.
+func (i *readPolicy) eachQuestion(fn func(*question) bool) {
 	for _, q := range i.named {
 		if !fn(q) {
 			return
@@ -130,9 +133,8 @@ func (i *readPolicy) each(fn func(*question) bool) {
 	}
 }
 
-// matching calls fn with the questions that an object answers until it returns
-// false.
-func (i *readPolicy) matching(l live.Object, fn func(*question) bool) {
+// eachMatching calls fn with the questions that an object answers until it returns false.
+func (i *readPolicy) eachMatching(l live.Object, fn func(*question) bool) {
 	key := l.Key()
 	if q := i.named[key]; q != nil && !fn(q) {
 		return
@@ -141,17 +143,17 @@ func (i *readPolicy) matching(l live.Object, fn func(*question) bool) {
 		return
 	}
 	has := labels.Set(l.Meta.GetLabels()) // costly, so just once
-	for at := range anchors(key.Namespace, has) {
+	for at := range anchorsOf(key.Namespace, has) {
 		for _, q := range i.selecting[at] {
-			if q.query.selector().Matches(has) && !fn(q) {
+			if q.query.labelSelector().Matches(has) && !fn(q) {
 				return
 			}
 		}
 	}
 }
 
-// forget drops the questions that nobody has recorded, nor asked since.
-func (i *readPolicy) forget(since time.Time) {
+// forgetUnread drops the questions that nobody has recorded, nor asked since.
+func (i *readPolicy) forgetUnread(since time.Time) {
 	unread := func(q *question) bool { return len(q.readers) == 0 && !q.asked.After(since) }
 	for key, q := range i.named {
 		if unread(q) {
@@ -170,8 +172,8 @@ func (i *readPolicy) forget(since time.Time) {
 	}
 }
 
-// woken notes that a question's answer changed and returns whom that concerns.
-func (q *question) woken(tick uint64) []owner {
+// recordChange records that a question's answer changed and returns whom that concerns.
+func (q *question) recordChange(tick uint64) []owner {
 	q.moved = tick
 	all := make([]owner, 0, len(q.readers))
 	for reader := range q.readers {

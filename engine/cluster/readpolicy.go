@@ -10,53 +10,61 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-func (i *readPolicy) keep(l live.Object, _ live.Need) live.Object {
-	if l.Body == nil || len(patchers(l)) > 0 {
+// reduceObject returns what is kept of an object.
+func (i *readPolicy) reduceObject(l live.Object, _ live.Need) live.Object {
+	if l.Body == nil || len(patchersOf(l)) > 0 {
 		return l
 	}
-	if i.asked(l) {
-		return plain(l)
+	if i.isAskedFor(l) {
+		return withoutTracking(l)
 	}
-	return thin(l)
+	return withoutBody(l)
 }
 
-// asked reports whether a question is about an object.
-func (i *readPolicy) asked(l live.Object) (is bool) {
-	i.matching(l, func(*question) bool { is = true; return false })
+// isAskedFor reports whether a question is about an object.
+func (i *readPolicy) isAskedFor(l live.Object) (is bool) {
+	i.eachMatching(l, func(*question) bool { is = true; return false })
 	return is
 }
 
-func (i *readPolicy) groups(l live.Object) []group {
+// groupsOf returns the groups of an object: its namespace and its patchers.
+func (i *readPolicy) groupsOf(l live.Object) []group {
 	var all []group
 	if namespace := l.Meta.GetNamespace(); namespace != "" {
 		all = append(all, group{namespace: namespace})
 	}
-	for _, uid := range patchers(l) {
+	for _, uid := range patchersOf(l) {
 		all = append(all, group{uid: uid})
 	}
 	return all
 }
 
-func (i *readPolicy) concerned(l live.Object) []owner {
+// ownersOf returns the readers and patchers of an object.
+func (i *readPolicy) ownersOf(l live.Object) []owner {
 	var all []owner
 	tick := i.reads.tick.Add(1)
-	i.matching(l, func(q *question) bool { all = append(all, q.woken(tick)...); return true })
-	for _, uid := range patchers(l) {
+	i.eachMatching(l, func(q *question) bool { all = append(all, q.recordChange(tick)...); return true })
+	for _, uid := range patchersOf(l) {
 		all = append(all, owner{uid: uid})
 	}
 	return all
 }
 
-func (i *readPolicy) everybody() []owner {
+// allReaders returns the readers of all questions.
+func (i *readPolicy) allReaders() []owner {
 	var all []owner
 	tick := i.reads.tick.Add(1)
-	i.each(func(q *question) bool { all = append(all, q.woken(tick)...); return true })
+	i.eachQuestion(func(q *question) bool { all = append(all, q.recordChange(tick)...); return true })
 	return all
 }
 
-func (i *readPolicy) used() (live.Need, bool) { return live.Body, len(i.named)+len(i.selecting) > 0 }
+// neededNow returns what is needed of objects, and whether any question needs them.
+func (i *readPolicy) neededNow() (live.Need, bool) {
+	return live.Body, len(i.named)+len(i.selecting) > 0
+}
 
-func (i *readPolicy) tell(whose owner) {
+// notifyOwner notifies a reader or a patcher that an object changed.
+func (i *readPolicy) notifyOwner(whose owner) {
 	if whose.uid != "" {
 		i.reads.options.PatchChanged(whose.uid)
 	} else {
@@ -64,21 +72,23 @@ func (i *readPolicy) tell(whose owner) {
 	}
 }
 
-func (i *readPolicy) synced(scope Scope) {
+// notifySynced notifies that what a scope covers was listed.
+func (i *readPolicy) notifySynced(scope Scope) {
 	if told := i.reads.options.Synced; told != nil {
 		told(scope)
 	}
 }
 
-func (i *readPolicy) troubled(scope Scope) {
+// notifyTroubled notifies that what a scope covers cannot be listed or watched.
+func (i *readPolicy) notifyTroubled(scope Scope) {
 	if told := i.reads.options.Troubled; told != nil {
 		told(scope)
 	}
 }
 
-// patchers returns the custom resources whose patch manager has applied fields
-// of an object. Only objects that are kept whole have any.
-func patchers(l live.Object) []types.UID {
+// patchersOf returns the custom resources whose patch manager has applied fields of an object. Only
+// objects that are kept whole have any.
+func patchersOf(l live.Object) []types.UID {
 	metadata, _ := l.Body["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
 	var all []types.UID

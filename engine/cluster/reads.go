@@ -116,7 +116,7 @@ func (r *Reads) Want(holder string, scopes []Scope) {
 	for _, scope := range scopes {
 		all[scope] = live.Body
 	}
-	r.want(holder, all)
+	r.setWanted(holder, all)
 }
 
 // Tick counts the changes of answers, for Query.Since.
@@ -126,7 +126,7 @@ func (r *Reads) Tick() uint64 { return r.tick.Load() }
 func (r *Reads) State(scope Scope) live.State { return r.stateOf(scope) }
 
 // Resync is the slow periodic look at a scope; see Children.Resync.
-func (r *Reads) Resync(ctx context.Context, scope Scope) error { return r.resync(ctx, scope) }
+func (r *Reads) Resync(ctx context.Context, scope Scope) error { return r.resyncScope(ctx, scope) }
 
 // Lookup answers a query by name: the object, or nil if there is none. An
 // error, such as ErrNotServed or a RuleError, means that it is not known, or
@@ -135,9 +135,9 @@ func (r *Reads) Lookup(q Query) (*live.Object, error) {
 	if q.Name == "" {
 		return nil, fmt.Errorf("looking up %s: no name", q.Scope.Kind)
 	}
-	found, err := r.answer(q)
+	found, err := r.answerQuery(q)
 	if err != nil {
-		return nil, fmt.Errorf("looking up %s %s: %w", q.Scope.Kind, path(q.Namespace, q.Name), err)
+		return nil, fmt.Errorf("looking up %s %s: %w", q.Scope.Kind, formatPath(q.Namespace, q.Name), err)
 	}
 	if len(found) == 0 {
 		return nil, nil
@@ -151,9 +151,9 @@ func (r *Reads) Select(q Query) ([]live.Object, error) {
 	if q.Name != "" {
 		return nil, fmt.Errorf("selecting %s: a query by selector has no name", q.Scope.Kind)
 	}
-	found, err := r.answer(q)
+	found, err := r.answerQuery(q)
 	if err != nil {
-		return nil, fmt.Errorf("selecting %s %s: %w", q.Scope.Kind, path(q.Namespace, q.asked().selector), err)
+		return nil, fmt.Errorf("selecting %s %s: %w", q.Scope.Kind, formatPath(q.Namespace, q.identity().selector), err)
 	}
 	return found, nil
 }
@@ -163,14 +163,14 @@ func (r *Reads) Select(q Query) ([]live.Object, error) {
 // that has the kind alone. With an error there may be others; with namespaces
 // only what is not known in these is one.
 func (r *Reads) Patched(gvk schema.GroupVersionKind, uid types.UID, in ...string) ([]live.Object, error) {
-	k := r.at(Scope{GroupVersionKind: gvk})
+	k := r.kindAt(Scope{GroupVersionKind: gvk})
 	if k == nil {
 		return nil, fmt.Errorf("finding patched objects of kind %s: nobody wants it watched", gvk.Kind)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	found := k.find(group{uid: uid}, everything)
-	if err := k.unsynced(in...); err != nil {
+	found := k.findObjects(group{uid: uid}, matchAll)
+	if err := k.checkSynced(in...); err != nil {
 		return found, fmt.Errorf("finding patched objects of kind %s: %w", gvk.Kind, err)
 	}
 	return found, nil
@@ -179,7 +179,7 @@ func (r *Reads) Patched(gvk schema.GroupVersionKind, uid types.UID, in ...string
 // RecordWrite records the answer of a write, which stands in until the watches have
 // caught up with it. The object is kept: it must not be changed afterwards.
 func (r *Reads) RecordWrite(gvk schema.GroupVersionKind, obj *unstructured.Unstructured) {
-	for _, k := range r.all() {
+	for _, k := range r.allKinds() {
 		if k.scope.GroupVersionKind == gvk {
 			k.recordWrite(live.Object{GVK: gvk, Meta: obj, Body: obj.Object})
 		}
@@ -201,17 +201,17 @@ func (r *Reads) newKind(scope Scope) *kind {
 	k := newKind(scope, &r.watches, r.clients, i)
 	i.kind = k
 	if scope.As != "" {
-		k.clients, k.broken = r.account(scope.As)
+		k.clients, k.broken = r.clientsOf(scope.As)
 	}
 	return k
 }
 
-// account returns the clients of a service account; it needs the mutex.
-func (r *Reads) account(as string) (clients, error) {
+// clientsOf returns the clients of a service account. The caller must hold the mutex.
+func (r *Reads) clientsOf(as string) (clients, error) {
 	if c, had := r.accounts[as]; had {
 		return c, nil
 	}
-	c, err := r.clients.as(as)
+	c, err := r.clients.impersonate(as)
 	if err != nil {
 		return clients{}, fmt.Errorf("reading as service account %s: %w", as, err)
 	}
@@ -219,8 +219,8 @@ func (r *Reads) account(as string) (clients, error) {
 	return c, nil
 }
 
-// path is how an error names what is in a namespace.
-func path(namespace, name string) string {
+// formatPath returns how an error names what is in a namespace.
+func formatPath(namespace, name string) string {
 	if namespace == "" {
 		return name
 	}

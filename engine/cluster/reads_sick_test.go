@@ -48,7 +48,7 @@ func TestLookFindsWhatReadersMissed(t *testing.T) {
 		t.Error(diff)
 	}
 	for name, want := range map[string]string{"look-lost": "", "look-kept": "look-kept", "look-added": "look-added"} {
-		found, err := reads.answer(lookup(everyConfigMap, here, name))
+		found, err := reads.answerQuery(lookup(everyConfigMap, here, name))
 		if err != nil || called(found) != want {
 			t.Errorf("%s: found %v, %v", name, found, err)
 		}
@@ -58,7 +58,8 @@ func TestLookFindsWhatReadersMissed(t *testing.T) {
 	}
 }
 
-// The API of what is read comes, goes, and comes with another scope.
+// TestReadsOfAKindRecreatedWithAnotherScope: the API of what is read comes, goes, and comes with
+// another scope.
 func TestReadsOfAKindRecreatedWithAnotherScope(t *testing.T) {
 	t.Parallel()
 	in := realCluster(t)

@@ -233,7 +233,7 @@ func TestReadsOfWhatIsNotServed(t *testing.T) {
 	}
 }
 
-// What only a query names is watched from the first query on, and no longer
+// TestReadsComeAndGo: what only a query names is watched from the first query on, and no longer
 // than anybody reads it.
 func TestReadsComeAndGo(t *testing.T) {
 	t.Parallel()

@@ -22,15 +22,15 @@ func (r *Reads) Record(reader api.Owner, queries []Query) {
 	before, after := r.readers[reader], make(map[asked]bool, len(queries))
 	wake := false
 	for _, q := range queries {
-		id := q.asked()
-		if !after[id] && !before[id] && r.enrol(reader, q) {
+		id := q.identity()
+		if !after[id] && !before[id] && r.addReader(reader, q) {
 			wake = true
 		}
 		after[id] = true
 	}
 	for id := range before {
 		if !after[id] {
-			r.dismiss(reader, id)
+			r.removeReader(reader, id)
 		}
 	}
 	if r.readers[reader] = after; len(after) == 0 {
@@ -42,32 +42,31 @@ func (r *Reads) Record(reader api.Owner, queries []Query) {
 	}
 }
 
-// enrol makes somebody a reader of a query and reports whether its answer may
-// have changed since he asked. What he recorded before needs no such care: he
-// was told.
-func (r *Reads) enrol(reader api.Owner, q Query) (changed bool) {
-	r.with(q.Scope, func(_ *kind, i *readPolicy) {
-		question, known := i.ask(q)
+// addReader makes somebody a reader of a query and reports whether its answer may have changed
+// since they asked. What they recorded before needs no such care: they were notified.
+func (r *Reads) addReader(reader api.Owner, q Query) (changed bool) {
+	r.withScope(q.Scope, func(_ *kind, i *readPolicy) {
+		question, known := i.questionFor(q)
 		question.readers[reader] = true
 		changed = !known || question.moved > q.Since
 	})
 	return changed
 }
 
-// dismiss ends that somebody reads a query.
-func (r *Reads) dismiss(reader api.Owner, id asked) {
-	r.with(id.scope, func(_ *kind, i *readPolicy) {
-		if q := i.question(id); q != nil {
+// removeReader ends that somebody reads a query.
+func (r *Reads) removeReader(reader api.Owner, id asked) {
+	r.withScope(id.scope, func(_ *kind, i *readPolicy) {
+		if q := i.findQuestion(id); q != nil {
 			delete(q.readers, reader)
 		}
 	})
 }
 
-// with runs fn under the mutex of what is watched for a scope, which starts if
-// nobody has asked for it yet. Who waits for one scope holds up no other.
-func (r *Reads) with(scope Scope, fn func(*kind, *readPolicy)) {
+// withScope runs fn under the mutex of what is watched for a scope, which starts if nobody has
+// asked for it yet. Who waits for one scope holds up no other.
+func (r *Reads) withScope(scope Scope, fn func(*kind, *readPolicy)) {
 	for {
-		k := r.open(scope)
+		k := r.openScope(scope)
 		k.mu.Lock()
 		if !k.ended {
 			fn(k, k.policy.(*readPolicy))
@@ -78,62 +77,63 @@ func (r *Reads) with(scope Scope, fn func(*kind, *readPolicy)) {
 	}
 }
 
-func (r *Reads) open(scope Scope) *kind {
+// openScope returns what is watched for a scope, which starts if nobody has asked for it yet.
+func (r *Reads) openScope(scope Scope) *kind {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k := r.kinds[scope]
 	if k == nil {
 		k = r.begin(scope)
 		r.kinds[scope] = k
-		if r.live() {
-			k.sync(live.Body, r.served()) // what it would tell, who asks is told
+		if r.isLive() {
+			k.syncLocked(live.Body, r.served()) // what it would tell, who asks is told
 		}
 	}
 	return k
 }
 
-// answer returns what is known to answer a query. Where bodies are missing it
-// has them fetched, and says so.
-func (r *Reads) answer(q Query) (found []live.Object, err error) {
+// answerQuery returns what is known to answer a query. Where bodies are missing it has them
+// fetched, and says so.
+func (r *Reads) answerQuery(q Query) (found []live.Object, err error) {
 	var fetch func()
-	r.with(q.Scope, func(k *kind, i *readPolicy) {
-		question, _ := i.ask(q)
+	r.withScope(q.Scope, func(k *kind, i *readPolicy) {
+		question, _ := i.questionFor(q)
 		question.asked = time.Now()
-		if err = k.unsynced(q.within()...); err != nil {
+		if err = k.checkSynced(q.namespacesOf()...); err != nil {
 			return
 		}
-		if err = cmp.Or(k.reaches(q), k.deletionDue(q.group(), q.matches)); err != nil {
+		if err = cmp.Or(k.checkReach(q), k.deletionDue(q.groupOf(), q.matchesObject)); err != nil {
 			return
 		}
-		if found = k.answers(q); !bodiless(found) {
+		if found = k.answersOf(q); !lackBodies(found) {
 			return
 		}
 		found, err = nil, cmp.Or(question.err, errUnfetched)
 		if !question.fetching {
 			question.fetching = true
 			i.fetching++
-			fetch = func() { i.fetch(r.ctx, question) }
+			fetch = func() { i.fetchBodies(r.ctx, question) }
 		}
 	})
 	if fetch != nil {
 		r.run(fetch)
 	}
 	for n, l := range found {
-		found[n] = plain(l)
+		found[n] = withoutTracking(l)
 	}
 	return found, err
 }
 
-// answers returns the objects that answer a query, some perhaps without their
-// bodies; it needs the mutex.
-func (k *kind) answers(q Query) []live.Object {
+// answersOf returns the objects that answer a query, some perhaps without their bodies. The caller
+// must hold the mutex.
+func (k *kind) answersOf(q Query) []live.Object {
 	if q.Name == "" {
-		return k.find(q.group(), q.matches)
+		return k.findObjects(q.groupOf(), q.matchesObject)
 	}
 	if k.current == nil {
 		return nil
 	}
-	key := q.key()
+	key := q.nameKey()
 	if n, noted := k.overlay.entries[key]; noted {
 		return []live.Object{n.live}
 	}
@@ -145,13 +145,14 @@ func (k *kind) answers(q Query) []live.Object {
 	return nil
 }
 
-func bodiless(found []live.Object) bool {
+// lackBodies reports whether some objects have no body.
+func lackBodies(found []live.Object) bool {
 	return slices.ContainsFunc(found, func(l live.Object) bool { return l.Body == nil })
 }
 
-// reaches returns an error for a query about what is not watched; it needs the
+// checkReach returns an error for a query about what is not watched. The caller must hold the
 // mutex.
-func (k *kind) reaches(q Query) error {
+func (k *kind) checkReach(q Query) error {
 	if k.scope.Name != "" && k.scope.Name != q.Name {
 		return fmt.Errorf("only %s is watched", k.scope.Name)
 	}
@@ -162,7 +163,7 @@ func (k *kind) reaches(q Query) error {
 		return errors.New("no namespace")
 	}
 	for _, s := range k.current.stores {
-		if s.covers(q.Namespace) {
+		if s.coversNamespace(q.Namespace) {
 			return nil
 		}
 	}

@@ -66,7 +66,7 @@ func (s *refusingServer) children(t *testing.T, change func(*ChildrenOptions)) (
 	at := httptest.NewServer(s)
 	t.Cleanup(at.Close)
 	verbs := metav1.Verbs{"list", "watch"}
-	served := snapshot(&Served{}, []*metav1.APIGroup{
+	served := newServed(&Served{}, []*metav1.APIGroup{
 		{Name: "", Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: "v1", Version: "v1"}}},
 		{Name: "observe.test", Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: "observe.test/v1", Version: "v1"}}},
 	}, []*metav1.APIResourceList{
@@ -126,10 +126,10 @@ func TestTroubleStaysWhenAnotherPartIsWanted(t *testing.T) {
 		o.Part = func(schema.GroupVersionKind, []string) Part { return Part{Name: strconv.FormatInt(part.Load(), 10)} }
 	})
 	children.Want("k", wants{things: live.Metadata})
-	eventually(t, "the trouble is known", func() bool { return strings.Contains(text(children.State(things).Err), "webhook") })
+	eventually(t, "the trouble is known", func() bool { return strings.Contains(errorText(children.State(things).Err), "webhook") })
 	part.Store(1)
 	children.Divide()
-	if err := children.State(things).Err; !strings.Contains(text(err), "webhook") {
+	if err := children.State(things).Err; !strings.Contains(errorText(err), "webhook") {
 		t.Errorf("its trouble is %v", err)
 	}
 	if !children.Divided(things, "1") {

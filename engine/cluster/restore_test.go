@@ -91,7 +91,7 @@ func (p plane) start() {
 	}
 }
 
-// The control plane restarts, and then wakes up in its own past: resource
+// TestEtcdRestored: the control plane restarts, and then wakes up in its own past: resource
 // versions go back.
 func TestEtcdRestored(t *testing.T) {
 	t.Parallel()

@@ -19,16 +19,16 @@ const (
 	resyncLimit = 30 * time.Second // for a distrusted watch's successor to list
 )
 
-// resync is the slow periodic look of Children and Reads.
-func (w *watches) resync(ctx context.Context, scope Scope) error {
-	k := w.at(scope)
+// resyncScope lists again what a scope covers, and compares it with what the watch delivered.
+func (w *watches) resyncScope(ctx context.Context, scope Scope) error {
+	k := w.kindAt(scope)
 	if k == nil {
 		return nil
 	}
 	k.resyncing.Lock()
 	defer k.resyncing.Unlock()
 	k.mu.Lock()
-	f, trouble := k.current, k.state().Err
+	f, trouble := k.current, k.stateIn().Err
 	listed := f != nil && f.listings
 	var shards []*store
 	if listed { // what could not be listed is tried again by itself
@@ -40,10 +40,10 @@ func (w *watches) resync(ctx context.Context, scope Scope) error {
 	}
 	agrees := true
 	for _, s := range shards {
-		same, err := k.compare(ctx, s)
+		same, err := k.compareStore(ctx, s)
 		if err != nil {
-			if lasting(err) {
-				w.renew(k, f)
+			if isLasting(err) {
+				w.startSuccessor(k, f)
 			}
 			return fmt.Errorf("looking at %s of kind %s: %w", w.about, scope.Kind, err)
 		}
@@ -52,41 +52,41 @@ func (w *watches) resync(ctx context.Context, scope Scope) error {
 	if agrees {
 		return nil
 	}
-	return await(ctx, w.renew(k, f))
+	return awaitReady(ctx, w.startSuccessor(k, f))
 }
 
-// compare reports whether what a watch delivered agrees with a list.
-func (k *kind) compare(ctx context.Context, s *store) (bool, error) {
+// compareStore reports whether what a watch delivered agrees with a list.
+func (k *kind) compareStore(ctx context.Context, s *store) (bool, error) {
 	var passed string
 	var tick uint64
-	s.watch.deliver(func(*notifications) {
+	s.watch.deliverChange(func(*notifications) {
 		passed, tick, s.dropped = s.passed, k.overlay.tick, map[types.UID]bool{}
 	})
-	defer s.watch.deliver(func(*notifications) { s.dropped = nil })
+	defer s.watch.deliverChange(func(*notifications) { s.dropped = nil })
 	listed, version, err := k.listAll(ctx, s)
 	if err != nil {
-		if ctx.Err() == nil && lasting(err) {
-			s.watch.deliver(func(*notifications) { s.troubles.failed(err, s.troubles.watch, time.Now()) })
+		if ctx.Err() == nil && isLasting(err) {
+			s.watch.deliverChange(func(*notifications) { s.troubles.recordFailure(err, s.troubles.watch, time.Now()) })
 		}
 		return false, err
 	}
-	s.watch.deliver(func(*notifications) { s.listAllowed() })
-	if newer(passed, version) {
+	s.watch.deliverChange(func(*notifications) { s.listAllowed() })
+	if isNewer(passed, version) {
 		return false, nil // the past came back: this watch would wait for the old future
 	}
 	for deadline := time.Now().Add(resyncGrace); ; {
 		same := true // a watch that was stopped has a successor that lists
-		s.watch.deliver(func(o *notifications) {
-			if same = s.agrees(listed, version); same {
+		s.watch.deliverChange(func(o *notifications) {
+			if same = s.agreesWith(listed, version); same {
 				// All that was noted before the list is in it, so in items too.
 				s.began = max(s.began, tick)
-				s.settle(o)
+				s.settleOverlay(o)
 			}
 		})
 		if same || time.Now().After(deadline) {
 			return same, nil
 		}
-		if !sleep(ctx, resyncEvery) {
+		if !waitFor(ctx, resyncEvery) {
 			return false, ctx.Err()
 		}
 	}
@@ -97,7 +97,7 @@ func (k *kind) listAll(ctx context.Context, s *store) (map[types.NamespacedName]
 	listed := map[types.NamespacedName]live.Object{}
 	opts := metav1.ListOptions{Limit: pageSize}
 	for {
-		page, err := k.clients.partial(s.watch.resource.GVR, s.namespace).List(ctx, s.watch.kind.narrow(opts))
+		page, err := k.clients.metadataClient(s.watch.resource.GVR, s.namespace).List(ctx, s.watch.kind.narrowOptions(opts))
 		if err != nil {
 			return nil, "", err
 		}
@@ -112,12 +112,12 @@ func (k *kind) listAll(ctx context.Context, s *store) (map[types.NamespacedName]
 	}
 }
 
-// agrees compares what the watch delivered with a list of the given version.
-// The watch may be ahead of the list.
-func (s *store) agrees(listed map[types.NamespacedName]live.Object, version string) bool {
+// agreesWith compares what the watch delivered with a list of the given version. The watch may be
+// ahead of the list.
+func (s *store) agreesWith(listed map[types.NamespacedName]live.Object, version string) bool {
 	for key, had := range s.items {
 		l, found := listed[key]
-		if !(found && l.Same(had)) && !newer(had.Meta.GetResourceVersion(), version) {
+		if !(found && l.Same(had)) && !isNewer(had.Meta.GetResourceVersion(), version) {
 			return false
 		}
 	}
@@ -129,8 +129,8 @@ func (s *store) agrees(listed map[types.NamespacedName]live.Object, version stri
 	return true
 }
 
-// renew starts the successor of a watch, unless it has one already.
-func (w *watches) renew(k *kind, f *kindWatch) *kindWatch {
+// startSuccessor starts the successor of a watch, unless it has one already.
+func (w *watches) startSuccessor(k *kind, f *kindWatch) *kindWatch {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	k.mu.Lock()
@@ -141,8 +141,8 @@ func (w *watches) renew(k *kind, f *kindWatch) *kindWatch {
 	return k.next
 }
 
-// await waits for a watch to be ready.
-func await(ctx context.Context, f *kindWatch) error {
+// awaitReady waits for a watch to be ready.
+func awaitReady(ctx context.Context, f *kindWatch) error {
 	if f == nil {
 		return nil
 	}
@@ -156,7 +156,7 @@ func await(ctx context.Context, f *kindWatch) error {
 	case <-timer.C:
 		f.kind.mu.Lock()
 		defer f.kind.mu.Unlock()
-		return together([]error{fmt.Errorf("looking at %s of kind %s: the new watch has not listed yet", f.kind.watches.about, f.kind.scope.Kind),
-			f.trouble()})
+		return joinErrors([]error{fmt.Errorf("looking at %s of kind %s: the new watch has not listed yet", f.kind.watches.about, f.kind.scope.Kind),
+			f.troubleIn()})
 	}
 }

@@ -79,8 +79,8 @@ func TestLookAtRest(t *testing.T) {
 	}
 }
 
-// A look ends what stands in although the watch swallowed it, and finds that
-// something went.
+// TestLookEndsWhatStandsIn: a look ends what stands in although the watch swallowed it, and finds
+// that something went.
 func TestLookEndsWhatStandsIn(t *testing.T) {
 	t.Parallel()
 	in := realCluster(t)
@@ -108,7 +108,8 @@ func TestLookEndsWhatStandsIn(t *testing.T) {
 	}
 }
 
-// A watch that believes in a future which the server no longer knows.
+// TestLookFindsThatVersionsWentBack: a watch that believes in a future which the server no longer
+// knows.
 func TestLookFindsThatVersionsWentBack(t *testing.T) {
 	t.Parallel()
 	in := realCluster(t)
@@ -116,7 +117,7 @@ func TestLookFindsThatVersionsWentBack(t *testing.T) {
 	in.create(child(configMaps, "back-a", "back-1"))
 	children.Want("k", wants{configMaps: live.Metadata})
 	synced(t, children, configMaps, live.Metadata)
-	k := children.kind(configMaps)
+	k := children.kindOf(configMaps)
 	k.mu.Lock()
 	k.current.stores[0].passed = "9000000000"
 	k.mu.Unlock()

@@ -66,8 +66,8 @@ func (s *Served) Promising(kinds []schema.GroupVersionKind) *Served {
 	return &more
 }
 
-// lacks reports whether something of another snapshot is not in this one.
-func (s *Served) lacks(o *Served) bool {
+// lacksSome reports whether something of another snapshot is not in this one.
+func (s *Served) lacksSome(o *Served) bool {
 	for gvk := range o.resources {
 		if _, found := s.resources[gvk]; !found {
 			return true
@@ -89,9 +89,9 @@ func (s *Served) Without(kinds map[schema.GroupKind]bool) *Served {
 	return &left
 }
 
-// snapshot makes a Served out of an answer of discovery. A group version that
-// failed keeps what prev knew of it.
-func snapshot(prev *Served, groups []*metav1.APIGroup, lists []*metav1.APIResourceList, failed map[schema.GroupVersion]error) *Served {
+// newServed makes a Served out of an answer of discovery. A group version that failed keeps what
+// prev knew of it.
+func newServed(prev *Served, groups []*metav1.APIGroup, lists []*metav1.APIResourceList, failed map[schema.GroupVersion]error) *Served {
 	s := &Served{
 		resources: map[schema.GroupVersionKind]live.Resource{},
 		preferred: map[schema.GroupKind]schema.GroupVersionKind{},
@@ -109,16 +109,15 @@ func snapshot(prev *Served, groups []*metav1.APIGroup, lists []*metav1.APIResour
 	}
 	for gv, err := range failed {
 		s.unknown[gv.Group] = err
-		s.carry(prev, gv)
+		s.carryOver(prev, gv)
 	}
-	s.index()
+	s.indexGroups()
 	return s
 }
 
-// carry takes over what prev knew of a group version whose discovery failed.
-// The order of versions is that of prev, so that a failure does not change
-// which one is preferred.
-func (s *Served) carry(prev *Served, gv schema.GroupVersion) {
+// carryOver takes over what prev knew of a group version whose discovery failed. The order of
+// versions is that of prev, so that a failure does not change which one is preferred.
+func (s *Served) carryOver(prev *Served, gv schema.GroupVersion) {
 	old := prev.groups[gv.Group]
 	if old == nil || old.VersionedResources[gv.Version] == nil {
 		return
@@ -139,7 +138,8 @@ func (s *Served) carry(prev *Served, gv schema.GroupVersion) {
 	now.Group.PreferredVersion = old.Group.PreferredVersion
 }
 
-func (s *Served) index() {
+// indexGroups makes the indexes of a snapshot.
+func (s *Served) indexGroups() {
 	for _, name := range slices.Sorted(maps.Keys(s.groups)) {
 		g := s.groups[name]
 		for _, v := range preferredFirst(g.Group) {
@@ -214,8 +214,8 @@ func (s *Served) ChangesTo(later *Served) Changes {
 	return c
 }
 
-// same reports whether two snapshots tell the same.
-func (s *Served) same(o *Served) bool {
+// isSame reports whether two snapshots are the same.
+func (s *Served) isSame(o *Served) bool {
 	return maps.EqualFunc(s.resources, o.resources, live.Resource.Equal) && maps.Equal(s.preferred, o.preferred) &&
 		maps.EqualFunc(s.unknown, o.unknown, func(a, b error) bool { return a.Error() == b.Error() })
 }

@@ -60,61 +60,63 @@ func newClients(cfg *rest.Config, httpClient *http.Client) (clients, error) {
 
 func (c clients) list(ctx context.Context, s *store, namespace string, opts metav1.ListOptions) (runtime.Object, error) {
 	gvr := s.watch.resource.GVR
-	switch opts = s.watch.kind.narrow(opts); s.watch.need {
+	switch opts = s.watch.kind.narrowOptions(opts); s.watch.need {
 	case live.Metadata:
-		return c.partial(gvr, namespace).List(ctx, opts)
+		return c.metadataClient(gvr, namespace).List(ctx, opts)
 	case live.Body:
-		return c.full(gvr, namespace).List(ctx, opts)
+		return c.fullClient(gvr, namespace).List(ctx, opts)
 	}
 	return c.packed.list(ctx, gvr, namespace, opts)
 }
 
-func (c clients) watch(ctx context.Context, s *store, opts metav1.ListOptions) (watch.Interface, error) {
+// watchFor begins a watch for a store.
+func (c clients) watchFor(ctx context.Context, s *store, opts metav1.ListOptions) (watch.Interface, error) {
 	gvr := s.watch.resource.GVR
-	switch opts = s.watch.kind.narrow(opts); s.watch.need {
+	switch opts = s.watch.kind.narrowOptions(opts); s.watch.need {
 	case live.Metadata:
-		return c.partial(gvr, s.namespace).Watch(ctx, opts)
+		return c.metadataClient(gvr, s.namespace).Watch(ctx, opts)
 	case live.Body:
-		return c.full(gvr, s.namespace).Watch(ctx, opts)
+		return c.fullClient(gvr, s.namespace).Watch(ctx, opts)
 	}
-	return c.packed.watch(ctx, gvr, s.namespace, opts)
+	return c.packed.watchPacked(ctx, gvr, s.namespace, opts)
 }
 
-func (c clients) partial(gvr schema.GroupVersionResource, namespace string) metadata.ResourceInterface {
+// metadataClient returns the client of the metadata of a resource.
+func (c clients) metadataClient(gvr schema.GroupVersionResource, namespace string) metadata.ResourceInterface {
 	if namespace == "" {
 		return c.metadata.Resource(gvr)
 	}
 	return c.metadata.Resource(gvr).Namespace(namespace)
 }
 
-func (c clients) full(gvr schema.GroupVersionResource, namespace string) dynamic.ResourceInterface {
+// fullClient returns the client of whole objects of a resource.
+func (c clients) fullClient(gvr schema.GroupVersionResource, namespace string) dynamic.ResourceInterface {
 	if namespace == "" {
 		return c.dynamic.Resource(gvr)
 	}
 	return c.dynamic.Resource(gvr).Namespace(namespace)
 }
 
-// source is what a reflector lists and watches for a store. It turns every
-// list, and every watch that begins with a list, into a quorum read, and keeps
-// the last error of each verb.
-func (c clients) source(s *store) *cache.ListWatch {
+// sourceFor returns what a reflector lists and watches for a store. It turns every list, and every
+// watch that begins with a list, into a quorum read, and keeps the last error of each verb.
+func (c clients) sourceFor(s *store) *cache.ListWatch {
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			if opts.Continue == "" {
 				opts.ResourceVersion, opts.ResourceVersionMatch = "", ""
 				s.past = past{}
-				s.ask(false)
+				s.noteList(false)
 			}
 			list, err := c.list(ctx, s, s.namespace, opts)
 			if err == nil {
-				list, err = s.page(list)
+				list, err = s.reducePage(list)
 			} else if s.watch.kind.scope.Name == "" {
 				err = Explain(ctx, err, func(ctx context.Context, one metav1.ListOptions) (runtime.Object, error) {
-					return c.partial(s.watch.resource.GVR, s.namespace).List(ctx, one)
+					return c.metadataClient(s.watch.resource.GVR, s.namespace).List(ctx, one)
 				})
 			}
 			if err != nil && ctx.Err() == nil { // Replace clears it
-				s.watch.deliver(func(*notifications) { s.troubles.failed(err, s.refused, time.Now()) })
+				s.watch.deliverChange(func(*notifications) { s.troubles.recordFailure(err, s.refused, time.Now()) })
 			}
 			return list, err
 		},
@@ -122,27 +124,27 @@ func (c clients) source(s *store) *cache.ListWatch {
 			streams := isStreaming(opts)
 			if streams {
 				opts.ResourceVersion = ""
-				s.ask(true)
+				s.noteList(true)
 			}
-			err := s.past.check(opts, func(one metav1.ListOptions) (runtime.Object, error) {
-				return c.partial(s.watch.resource.GVR, s.namespace).List(ctx, s.watch.kind.narrow(one))
+			err := s.past.checkWatch(opts, func(one metav1.ListOptions) (runtime.Object, error) {
+				return c.metadataClient(s.watch.resource.GVR, s.namespace).List(ctx, s.watch.kind.narrowOptions(one))
 			})
 			if apierrors.IsResourceExpired(err) {
 				return nil, err
 			}
 			var w watch.Interface
 			if err == nil {
-				w, err = c.watch(ctx, s, opts)
+				w, err = c.watchFor(ctx, s, opts)
 			}
 			switch {
 			case ctx.Err() != nil:
 				return w, err
 			case !streams:
-				s.watch.deliver(func(*notifications) { s.troubles.watch = err })
+				s.watch.deliverChange(func(*notifications) { s.troubles.watch = err })
 				return w, err
 			}
 			// What this means is known when the list is in, or refused too.
-			s.watch.deliver(func(*notifications) { s.refused = err })
+			s.watch.deliverChange(func(*notifications) { s.refused = err })
 			return w, err
 		},
 	}
@@ -173,11 +175,11 @@ type past struct {
 // wrong: a reflector does not wait then.
 const grace = 5 * time.Second
 
-// check is an error if a watch should not begin: because the server's versions went
-// back, or because they cannot be told. The server is asked, by a list of one, only if
-// the watch before did not end at its time. One that was open while etcd was restored
-// did not: its server had to restart.
-func (p *past) check(opts metav1.ListOptions, list func(metav1.ListOptions) (runtime.Object, error)) error {
+// checkWatch returns an error if a watch should not begin: because the server's versions went back,
+// or because that cannot be known. The server is asked, by a list of one, only if the watch before
+// did not end at its time. One that was open while etcd was restored did not: its server had to
+// restart.
+func (p *past) checkWatch(opts metav1.ListOptions, list func(metav1.ListOptions) (runtime.Object, error)) error {
 	now, last := time.Now(), p.ends
 	p.ends = now.Add(time.Duration(ptr.Deref(opts.TimeoutSeconds, math.MaxInt32)) * time.Second)
 	late := now.Sub(last)
@@ -189,7 +191,7 @@ func (p *past) check(opts metav1.ListOptions, list func(metav1.ListOptions) (run
 		return err
 	}
 	has, err := meta.ListAccessor(one)
-	if err == nil && newer(opts.ResourceVersion, has.GetResourceVersion()) {
+	if err == nil && isNewer(opts.ResourceVersion, has.GetResourceVersion()) {
 		err = apierrors.NewResourceExpired("resource versions went back")
 	}
 	return err
@@ -213,7 +215,7 @@ func HeedRestores(of cache.ListerWatcher) cache.ListerWatcher {
 			return source.ListWithContext(ctx, opts)
 		},
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			err := p.check(opts, func(one metav1.ListOptions) (runtime.Object, error) { return source.ListWithContext(ctx, one) })
+			err := p.checkWatch(opts, func(one metav1.ListOptions) (runtime.Object, error) { return source.ListWithContext(ctx, one) })
 			if err != nil {
 				return nil, err
 			}
@@ -230,13 +232,13 @@ func InformerSource(of cache.ListerWatcher) cache.ListerWatcher {
 		ListWithContextFunc: source.ListWithContext,
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
 			w, err := source.WatchWithContext(ctx, opts)
-			return w, final(opts, err)
+			return w, finalError(opts, err)
 		},
 	}
 }
 
-// ask notes that a list is about to be asked for, by list or by watch: it will
-// see every write that was answered before.
-func (s *store) ask(streams bool) {
-	s.watch.deliver(func(*notifications) { s.asked, s.streams = s.watch.kind.overlay.tick, streams })
+// noteList notes that a list is about to be requested, by list or by watch: it will see every write
+// that was answered before.
+func (s *store) noteList(streams bool) {
+	s.watch.deliverChange(func(*notifications) { s.asked, s.streams = s.watch.kind.overlay.tick, streams })
 }

@@ -28,8 +28,8 @@ type troubles struct {
 // starts or takes up a changed CRD, before what is known can no longer be trusted.
 const LastingAfter = 3 * time.Second
 
-// failed records why a try ended.
-func (t *troubles) failed(list, watch error, now time.Time) {
+// recordFailure records why a try ended.
+func (t *troubles) recordFailure(list, watch error, now time.Time) {
 	t.list, t.watch = list, watch
 	switch {
 	case !IsRefusal(list) && !IsRefusal(watch):
@@ -44,17 +44,17 @@ func (t *troubles) failed(list, watch error, now time.Time) {
 // listAllowed records that the API server lists again what it refused.
 func (t *troubles) listAllowed() { t.list, t.since, t.isLasting = nil, time.Time{}, false }
 
-// listed records that a list came in. Where no watch delivered it, a right to watch may
-// still be missing.
-func (t *troubles) listed(streamed bool) {
+// recordList records that a list came in. Where no watch delivered it, a right to watch may still
+// be missing.
+func (t *troubles) recordList(streamed bool) {
 	t.listAllowed()
 	if streamed || !apierrors.IsForbidden(t.watch) {
 		t.watch = nil
 	}
 }
 
-// stuck reports whether there is lasting trouble.
-func (t troubles) stuck() bool { return t.isLasting || lasting(t.list) || lasting(t.watch) }
+// isStuck reports whether there is lasting trouble.
+func (t troubles) isStuck() bool { return t.isLasting || isLasting(t.list) || isLasting(t.watch) }
 
 // IsRefusal reports whether an error is an answer of the API server, unlike a connection
 // that breaks.
@@ -63,9 +63,9 @@ func IsRefusal(err error) bool {
 	return errors.As(err, &answer) && !apierrors.IsResourceExpired(err)
 }
 
-// err makes one error out of both; nil if there is no trouble. The rule says
-// what is asked for.
-func (t troubles) err(rule live.RuleError) error {
+// asError makes one error out of both, or nil if there is no trouble. The rule says what is asked
+// for.
+func (t troubles) asError(rule live.RuleError) error {
 	of := rule.Resource
 	for _, v := range []struct {
 		verb string
@@ -97,20 +97,20 @@ func Steady(err error) error {
 	if errors.As(err, &request) {
 		return request.Err
 	}
-	if text, is := live.Unreadable(text(err)); is {
+	if text, is := live.Unreadable(errorText(err)); is {
 		return errors.New(text)
 	}
 	return err
 }
 
-// lasting reports whether an error means that what is known can no longer be
-// trusted, unlike a connection that comes back.
-func lasting(err error) bool {
+// isLasting reports whether an error means that what is known can no longer be trusted, unlike a
+// connection that comes back.
+func isLasting(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
 }
 
-// together joins the distinct errors, in a steady order.
-func together(errs []error) error {
+// joinErrors joins the distinct errors, in a steady order.
+func joinErrors(errs []error) error {
 	errs = slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	errs = slices.CompactFunc(errs, func(a, b error) bool { return a.Error() == b.Error() })

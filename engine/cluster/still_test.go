@@ -68,7 +68,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// Of 10,000 objects that change, five are read; then the events come again.
+// TestManyChangesWakeFew: of 10,000 objects that change, five are read; then the events come again.
 func TestManyChangesWakeFew(t *testing.T) {
 	const many = 10_000
 	k, s, a := still(t)
@@ -80,7 +80,7 @@ func TestManyChangesWakeFew(t *testing.T) {
 		"away":   selecting(t, everyConfigMap, "m", "app=app-7"),
 	}
 	for _, q := range queries {
-		if _, err := reads.answer(q); err == nil {
+		if _, err := reads.answerQuery(q); err == nil {
 			t.Error("answered before anything was listed")
 		}
 	}
@@ -107,7 +107,7 @@ func TestManyChangesWakeFew(t *testing.T) {
 	}
 }
 
-// What 10,000 objects cost of which five are read, from the first list on.
+// TestReadsKeepLittle: what 10,000 objects cost of which five are read, from the first list on.
 func TestReadsKeepLittle(t *testing.T) {
 	const many = 10_000
 	k, s, _ := still(t)
@@ -121,7 +121,7 @@ func TestReadsKeepLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	kept := heap() - empty
-	if n := len(k.find(group{}, func(l live.Object) bool { return l.Body != nil })); n != 5 {
+	if n := len(k.findObjects(group{}, func(l live.Object) bool { return l.Body != nil })); n != 5 {
 		t.Errorf("%d bodies are kept, want 5", n)
 	}
 	for n, whole := range map[int]bool{36: true, 3600: false} {
@@ -137,7 +137,7 @@ func TestReadsKeepLittle(t *testing.T) {
 	runtime.KeepAlive(reads)
 }
 
-// Each of 1,000 readers selects in the namespace of the object that changes.
+// BenchmarkChange: each of 1,000 readers selects in the namespace of the object that changes.
 func BenchmarkChange(b *testing.B) {
 	k, s, _ := still(b)
 	reads := k.policy.(*readPolicy).reads

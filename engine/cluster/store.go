@@ -47,11 +47,12 @@ var (
 
 func newStore(f *kindWatch, namespace string) *store {
 	s := &store{watch: f, namespace: namespace}
-	s.clear()
+	s.clearAll()
 	return s
 }
 
-func (s *store) clear() {
+// clearAll forgets all objects.
+func (s *store) clearAll() {
 	s.items = map[types.NamespacedName]live.Object{}
 	s.grouped = map[group]map[types.NamespacedName]bool{}
 }
@@ -67,38 +68,38 @@ func (s *store) Update(obj any) error {
 		return err
 	}
 	if !s.watch.part.has(l) {
-		s.leave(l)
+		s.leaveOut(l)
 		return nil
 	}
-	s.watch.deliver(func(o *notifications) {
-		l := k.policy.keep(l, s.watch.need)
+	s.watch.deliverChange(func(o *notifications) {
+		l := k.policy.reduceObject(l, s.watch.need)
 		old, had := s.items[l.Key()]
 		if !had || !old.Same(l) {
-			s.put(l)
-			o.change(l)
+			s.putObject(l)
+			o.addChange(l)
 			if had {
-				o.change(old)
+				o.addChange(old)
 			}
 		}
 		if s.watch == k.current {
-			k.overlay.delivered(l)
+			k.overlay.dropDelivered(l)
 		}
-		s.pass(l.Meta.GetResourceVersion(), o)
+		s.recordVersion(l.Meta.GetResourceVersion(), o)
 	})
 	return nil
 }
 
-// leave takes an object that is not of the part that is watched, or not any more.
-func (s *store) leave(l live.Object) {
-	s.watch.deliver(func(o *notifications) {
+// leaveOut takes an object that is not of the part that is watched, or not any more.
+func (s *store) leaveOut(l live.Object) {
+	s.watch.deliverChange(func(o *notifications) {
 		if old, had := s.items[l.Key()]; had {
-			s.drop(old)
-			o.change(old)
+			s.dropObject(old)
+			o.addChange(old)
 		}
 		if s.watch == s.watch.kind.current {
-			s.watch.kind.overlay.delivered(l)
+			s.watch.kind.overlay.dropDelivered(l)
 		}
-		s.pass(l.Meta.GetResourceVersion(), o)
+		s.recordVersion(l.Meta.GetResourceVersion(), o)
 	})
 }
 
@@ -110,19 +111,19 @@ func (s *store) Delete(obj any) error {
 		return err
 	}
 	s.watch.kind.tellDeleted(l, l.Meta.GetResourceVersion())
-	s.watch.deliver(func(o *notifications) {
+	s.watch.deliverChange(func(o *notifications) {
 		if old, had := s.items[l.Key()]; had {
-			s.drop(old)
-			o.change(old)
+			s.dropObject(old)
+			o.addChange(old)
 		}
-		o.change(l)
+		o.addChange(l)
 		if s.dropped != nil {
 			s.dropped[l.Meta.GetUID()] = true
 		}
 		if s.watch == s.watch.kind.current {
-			s.watch.kind.overlay.deleted(l)
+			s.watch.kind.overlay.dropDeleted(l)
 		}
-		s.pass(l.Meta.GetResourceVersion(), o)
+		s.recordVersion(l.Meta.GetResourceVersion(), o)
 	})
 	return nil
 }
@@ -135,33 +136,33 @@ func (s *store) Replace(list []any, resourceVersion string) error {
 		if err != nil {
 			return err
 		}
-		if s.watch.part.wants(l) {
+		if s.watch.part.wantsObject(l) {
 			lives = append(lives, l)
 		}
 	}
-	for _, l := range s.missing(lives) {
+	for _, l := range s.missingFrom(lives) {
 		s.watch.kind.tellDeleted(l, resourceVersion)
 	}
-	s.watch.deliver(func(o *notifications) {
+	s.watch.deliverChange(func(o *notifications) {
 		fresh := newStore(s.watch, s.namespace)
 		for _, l := range lives {
-			fresh.put(s.watch.kind.policy.keep(l, s.watch.need))
+			fresh.putObject(s.watch.kind.policy.reduceObject(l, s.watch.need))
 		}
 		switch {
 		case s.synced:
-			o.differences(s.items, fresh.items)
+			o.addDifferences(s.items, fresh.items)
 		case s.watch == s.watch.kind.current && len(s.watch.stores) > 1:
-			o.add(s.watch.kind.policy.everybody()) // though the kind as a whole may be known no better
+			o.add(s.watch.kind.policy.allReaders()) // though the kind as a whole may be known no better
 			o.synced = s.watch.listings
 		}
 		if s.isRenewed && s.watch == s.watch.kind.current {
 			s.isRenewed, o.synced = false, s.watch.listings
-			o.add(s.watch.kind.policy.everybody())
+			o.add(s.watch.kind.policy.allReaders())
 		}
 		s.items, s.grouped, s.stubs = fresh.items, fresh.grouped, fresh.stubs
 		s.synced, s.passed, s.began = true, resourceVersion, s.asked
-		s.troubles.listed(s.streams)
-		s.settle(o)
+		s.troubles.recordList(s.streams)
+		s.settleOverlay(o)
 	})
 	return nil
 }
@@ -176,17 +177,17 @@ func (s *store) Transformer() cache.TransformFunc {
 			return nil, err
 		}
 		if !s.watch.part.has(l) {
-			return left(l).Runtime(), nil
+			return leftOut(l).Runtime(), nil
 		}
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		return k.policy.keep(l, s.watch.need).Runtime(), nil
+		return k.policy.reduceObject(l, s.watch.need).Runtime(), nil
 	}
 }
 
-// page is a page of a list with what will be kept of its objects: where a server
-// does not stream lists, a long one is not in memory as a whole either.
-func (s *store) page(list runtime.Object) (runtime.Object, error) {
+// reducePage returns a page of a list with what will be kept of its objects: where a server does
+// not stream lists, a long one is not in memory as a whole either.
+func (s *store) reducePage(list runtime.Object) (runtime.Object, error) {
 	said, err := meta.ListAccessor(list)
 	if err != nil {
 		return nil, err
@@ -205,38 +206,40 @@ func (s *store) page(list runtime.Object) (runtime.Object, error) {
 
 // Bookmark notes how far the watch has come without an event.
 func (s *store) Bookmark(resourceVersion string) error {
-	s.watch.deliver(func(o *notifications) { s.pass(resourceVersion, o) })
+	s.watch.deliverChange(func(o *notifications) { s.recordVersion(resourceVersion, o) })
 	return nil
 }
 
 // Resync does nothing: nobody wants events without a change.
 func (s *store) Resync() error { return nil }
 
-func (s *store) pass(resourceVersion string, o *notifications) {
-	if newer(resourceVersion, s.passed) {
+// recordVersion records the newest resourceVersion that the watch has passed.
+func (s *store) recordVersion(resourceVersion string, o *notifications) {
+	if isNewer(resourceVersion, s.passed) {
 		s.passed = resourceVersion
 	}
-	s.settle(o)
+	s.settleOverlay(o)
 }
 
-// settle ends what stands in for the watch, as far as it has caught up.
-func (s *store) settle(o *notifications) {
+// settleOverlay ends what stands in for the watch, as far as it has caught up.
+func (s *store) settleOverlay(o *notifications) {
 	if s.watch == s.watch.kind.current {
-		for _, l := range s.watch.kind.overlay.settle(s) {
-			o.change(l)
+		for _, l := range s.watch.kind.overlay.dropSettled(s) {
+			o.addChange(l)
 		}
 	}
 }
 
-func (s *store) put(l live.Object) {
+// putObject stores an object.
+func (s *store) putObject(l live.Object) {
 	if old, had := s.items[l.Key()]; had {
-		s.drop(old)
+		s.dropObject(old)
 	}
 	s.items[l.Key()] = l
 	if isStub(l) {
 		s.stubs++
 	}
-	for _, g := range s.watch.kind.policy.groups(l) {
+	for _, g := range s.watch.kind.policy.groupsOf(l) {
 		if s.grouped[g] == nil {
 			s.grouped[g] = map[types.NamespacedName]bool{}
 		}
@@ -244,12 +247,13 @@ func (s *store) put(l live.Object) {
 	}
 }
 
-func (s *store) drop(l live.Object) {
+// dropObject forgets an object.
+func (s *store) dropObject(l live.Object) {
 	delete(s.items, l.Key())
 	if isStub(l) {
 		s.stubs--
 	}
-	for _, g := range s.watch.kind.policy.groups(l) {
+	for _, g := range s.watch.kind.policy.groupsOf(l) {
 		delete(s.grouped[g], l.Key())
 		if len(s.grouped[g]) == 0 {
 			delete(s.grouped, g)

@@ -23,7 +23,9 @@ func parted(t *testing.T) (c *Children, n, other *store) {
 	return c, n, other
 }
 
-func (s *store) fails(err error) { s.watch.deliver(func(*notifications) { s.troubles.list = err }) }
+func (s *store) fails(err error) {
+	s.watch.deliverChange(func(*notifications) { s.troubles.list = err })
+}
 
 // TestStuckNamespace: a namespace that may not be watched makes nothing of the
 // others unknown.

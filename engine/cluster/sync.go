@@ -8,9 +8,8 @@ import (
 
 var errUndiscovered = fmt.Errorf("%w: discovery has not answered yet", live.ErrNotYet)
 
-// sync brings the kinds that are watched in line with what is wanted and
-// served.
-func (w *watches) sync() {
+// syncAll brings the kinds that are watched in line with what is wanted and served.
+func (w *watches) syncAll() {
 	w.mu.Lock()
 	wanted := map[Scope]live.Need{}
 	for _, scopes := range w.holders {
@@ -22,7 +21,7 @@ func (w *watches) sync() {
 		if _, still := wanted[scope]; still {
 			continue
 		}
-		if need, used := k.release(); used {
+		if need, used := k.releaseUnused(); used {
 			wanted[scope] = need
 		} else {
 			delete(w.kinds, scope)
@@ -35,8 +34,8 @@ func (w *watches) sync() {
 			k = w.begin(scope)
 			w.kinds[scope] = k
 		}
-		if w.live() {
-			tell = append(tell, k.sync(need, w.served()))
+		if w.isLive() {
+			tell = append(tell, k.syncLocked(need, w.served()))
 		}
 	}
 	w.mu.Unlock()
@@ -45,23 +44,23 @@ func (w *watches) sync() {
 	}
 }
 
-// release ends what nobody uses; otherwise it says how much is needed.
-func (k *kind) release() (need live.Need, used bool) {
+// releaseUnused ends what nobody uses. Otherwise it returns how much is needed.
+func (k *kind) releaseUnused() (need live.Need, used bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if need, used = k.policy.used(); !used {
-		k.forget()
+	if need, used = k.policy.neededNow(); !used {
+		k.forgetAll()
 		k.ended = true
 	}
 	return need, used
 }
 
-// sync brings the watches of one kind in line; the function that it returns
-// tells about it. It needs the mutex of the watches.
-func (k *kind) sync(need live.Need, served *Served) func() {
+// syncLocked brings the watches of one kind in line. The function that it returns notifies about
+// it. The caller must hold the mutex of the watches.
+func (k *kind) syncLocked(need live.Need, served *Served) func() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	before := k.state()
+	before := k.stateIn()
 	r, found := served.Resource(k.scope.GroupVersionKind)
 	k.phase, k.unknown = live.Unsynced, served.Doubt(k.scope.GroupVersionKind)
 	switch {
@@ -69,28 +68,28 @@ func (k *kind) sync(need live.Need, served *Served) func() {
 		k.unknown = k.broken
 	case !found && k.unknown == nil:
 		k.phase = live.NotServed
-		k.forget()
+		k.forgetAll()
 	case !found:
-	case watchable(r) != nil:
-		k.unknown = watchable(r)
-		k.forget()
+	case checkWatchable(r) != nil:
+		k.unknown = checkWatchable(r)
+		k.forgetAll()
 	default:
 		k.run(need, r)
 	}
-	o, after := k.notifications(), k.state()
-	o.turned(before, after)
-	if text(before.Err) == errUndiscovered.Error() && after.Err == nil {
+	o, after := k.newNotifications(), k.stateIn()
+	o.addTransition(before, after)
+	if errorText(before.Err) == errUndiscovered.Error() && after.Err == nil {
 		o.troubled = false
 	}
-	return func() { k.notified(o) }
+	return func() { k.sendNotifications(o) }
 }
 
 // run starts or replaces the watch where it does not give what is needed.
 func (k *kind) run(need live.Need, r live.Resource) {
 	if k.current != nil && (k.current.resource.GVR != r.GVR || k.current.resource.Namespaced != r.Namespaced) {
-		k.forget()
+		k.forgetAll()
 	}
-	gives := func(f *kindWatch) bool { return f.need == need && f.part.Name == k.wanted().Name }
+	gives := func(f *kindWatch) bool { return f.need == need && f.part.Name == k.wantedPart().Name }
 	if before := k.current; before != nil && !before.listings && !gives(before) {
 		before.stop()
 		k.current = k.start(need, r)

@@ -12,10 +12,10 @@ import (
 // watches that nobody uses. Call it regularly: it costs no request.
 func (r *Reads) Trim() {
 	since := time.Now().Add(-r.patience)
-	for _, k := range r.all() {
-		k.trim(since)
+	for _, k := range r.allKinds() {
+		k.trimUnread(since)
 	}
-	r.sync()
+	r.syncAll()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	used := map[string]bool{}
@@ -25,18 +25,19 @@ func (r *Reads) Trim() {
 	maps.DeleteFunc(r.accounts, func(as string, _ clients) bool { return !used[as] })
 }
 
-// all returns what is watched now.
-func (w *watches) all() []*kind {
+// allKinds returns what is watched now.
+func (w *watches) allKinds() []*kind {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Collect(maps.Values(w.kinds))
 }
 
-func (k *kind) trim(since time.Time) {
+// trimUnread drops what nobody has read since a time.
+func (k *kind) trimUnread(since time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	i := k.policy.(*readPolicy)
-	i.forget(since)
+	i.forgetUnread(since)
 	if k.current == nil || !k.current.listings {
 		return
 	}
@@ -46,8 +47,8 @@ func (k *kind) trim(since time.Time) {
 		}
 		for _, s := range f.stores {
 			for _, l := range s.items {
-				if l.Body != nil && i.keep(l, live.Body).Body == nil {
-					s.put(i.keep(l, live.Body))
+				if l.Body != nil && i.reduceObject(l, live.Body).Body == nil {
+					s.putObject(i.reduceObject(l, live.Body))
 				}
 			}
 		}

@@ -13,10 +13,10 @@ import (
 
 // bodies returns the names of the objects in a namespace whose bodies are kept.
 func bodies(r *Reads, scope Scope, namespace string) string {
-	k := r.at(scope)
+	k := r.kindAt(scope)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return called(k.find(group{namespace: namespace}, func(l live.Object) bool { return l.Body != nil }))
+	return called(k.findObjects(group{namespace: namespace}, func(l live.Object) bool { return l.Body != nil }))
 }
 
 func TestTrimKeepsWhatIsRead(t *testing.T) {
@@ -56,14 +56,14 @@ func TestTrimKeepsWhatIsRead(t *testing.T) {
 	for _, q := range []Query{lookup(everyConfigMap, here, "c"), selecting(t, everyConfigMap, here, "vowel=no")} {
 		before := count.Load()
 		since := reads.Tick()
-		if _, err := reads.answer(q); err == nil {
+		if _, err := reads.answerQuery(q); err == nil {
 			t.Error("answered without a body")
 		}
 		q.Since = since
 		name := "late reader of " + q.Name
 		reads.Record(reader(name), []Query{q})
 		eventually(t, name+" told", func() bool { return a.told(name) > 0 })
-		found, err := reads.answer(q)
+		found, err := reads.answerQuery(q)
 		if err != nil || len(found) == 0 || found[0].Body["data"] == nil || found[0].Meta.GetManagedFields() != nil {
 			t.Errorf("found %v, %v", found, err)
 		}
@@ -78,8 +78,8 @@ func TestTrimKeepsWhatIsRead(t *testing.T) {
 	}
 }
 
-// A body that is fetched while the watch lags is newer than what the watch
-// knows; nothing older is served after it.
+// TestFetchOvertakesTheWatch: a body that is fetched while the watch lags is newer than what the
+// watch knows; nothing older is served after it.
 func TestFetchOvertakesTheWatch(t *testing.T) {
 	t.Parallel()
 	in := realCluster(t)
@@ -113,7 +113,7 @@ func TestFetchOvertakesTheWatch(t *testing.T) {
 	eventually(t, "told", func() bool { return a.told("one") >= 1 })
 }
 
-// An answer is of use only if it is as new as what the watch knows.
+// TestFill: an answer is of use only if it is as new as what the watch knows.
 func TestFill(t *testing.T) {
 	for name, c := range map[string]struct {
 		version string
@@ -129,15 +129,15 @@ func TestFill(t *testing.T) {
 			k, s, _ := still(t)
 			i := k.policy.(*readPolicy)
 			q := lookup(k.scope, "n", "a")
-			i.ask(q)
+			i.questionFor(q)
 			old := object("n", "a", nil)
 			old.SetResourceVersion("100")
-			s.put(thin(live.Object{GVK: configMaps, Meta: old, Body: old.Object}))
+			s.putObject(withoutBody(live.Object{GVK: configMaps, Meta: old, Body: old.Object}))
 			s.passed = "200"
 			fresh := object("n", "a", nil)
 			fresh.SetResourceVersion(c.version)
-			k.fill(live.Object{GVK: configMaps, Meta: fresh, Body: fresh.Object})
-			found := k.answers(q)
+			k.fillBody(live.Object{GVK: configMaps, Meta: fresh, Body: fresh.Object})
+			found := k.answersOf(q)
 			if len(found) != 1 || (found[0].Body != nil) != c.body {
 				t.Errorf("found %v", found)
 			}
@@ -145,7 +145,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// After a start all resources ask at once: their bodies come by one list.
+// TestManyAskAtOnce: after a start all resources ask at once: their bodies come by one list.
 func TestManyAskAtOnce(t *testing.T) {
 	t.Parallel()
 	in := realCluster(t)

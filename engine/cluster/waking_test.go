@@ -71,7 +71,8 @@ func TestReadsWakeJustTheReaders(t *testing.T) {
 	}
 }
 
-// An object changes after it was read and before that is recorded.
+// TestRecordWakesForWhatChangedSince: an object changes after it was read and before that is
+// recorded.
 func TestRecordWakesForWhatChangedSince(t *testing.T) {
 	t.Parallel()
 	in := realCluster(t)

@@ -29,11 +29,11 @@ type kindWatch struct {
 	listings bool // ready was closed because of lists
 }
 
-// deliver runs fn under the kind's mutex and tells the outcome afterwards. A
-// watch that was stopped delivers nothing any more.
-func (f *kindWatch) deliver(fn func(*notifications)) {
+// deliverChange runs fn under the kind's mutex and then sends the notifications. A watch that was
+// stopped delivers nothing any more.
+func (f *kindWatch) deliverChange(fn func(*notifications)) {
 	if o := f.deliverTo(fn); o != nil {
-		f.kind.notified(o)
+		f.kind.sendNotifications(o)
 	}
 }
 
@@ -46,20 +46,20 @@ func (f *kindWatch) deliverTo(fn func(*notifications)) *notifications {
 	if f.stopped {
 		return nil
 	}
-	o := k.notifications()
+	o := k.newNotifications()
 	o.mute = f != k.current
-	before := k.state()
+	before := k.stateIn()
 	fn(o)
-	f.listed(o)
-	o.turned(before, k.state())
+	f.becomeReady(o)
+	o.addTransition(before, k.stateIn())
 	return o
 }
 
-// listed makes the watch ready once every store has listed that may, and puts it
-// in the place of the watch that it is to follow.
-func (f *kindWatch) listed(o *notifications) {
+// becomeReady makes the watch ready once every store has listed that may, and puts it in the place
+// of the watch that it is to follow.
+func (f *kindWatch) becomeReady(o *notifications) {
 	k := f.kind
-	if f.listings || !f.settled() || f == k.next && f.forgets(k.current) {
+	if f.listings || !f.hasListed() || f == k.next && f.knowsLess(k.current) {
 		return
 	}
 	f.listings = true
@@ -68,13 +68,13 @@ func (f *kindWatch) listed(o *notifications) {
 		o.synced = true
 		return
 	}
-	before, last := k.view(), k.current
+	before, last := k.viewAll(), k.current
 	k.current, k.next = f, nil
 	o.mute, o.synced = false, !last.need.Covers(f.need) || last.part.Name != f.part.Name
 	for _, s := range f.stores {
-		s.settle(o)
+		s.settleOverlay(o)
 	}
-	o.differences(before, k.view())
+	o.addDifferences(before, k.viewAll())
 	last.stop()
 }
 
@@ -89,13 +89,12 @@ func (f *kindWatch) stop() {
 	}
 }
 
-// settled reports whether every store has listed, but for those in lasting trouble:
-// a namespace that is gone, or that the operator has no rights in any more, keeps
-// nobody from the others.
-func (f *kindWatch) settled() bool {
+// hasListed reports whether every store has listed, but for those in lasting trouble: a namespace
+// that is gone, or that the operator has no rights in any more, keeps nobody from the others.
+func (f *kindWatch) hasListed() bool {
 	some := false
 	for _, s := range f.stores {
-		if !s.synced && !s.stuck() {
+		if !s.synced && !s.isStuck() {
 			return false
 		}
 		some = some || s.synced
@@ -103,26 +102,27 @@ func (f *kindWatch) settled() bool {
 	return some
 }
 
-// forgets reports whether the watch does not know yet what the last one knows.
-func (f *kindWatch) forgets(last *kindWatch) bool {
+// knowsLess reports whether the watch does not know yet what the last one knows.
+func (f *kindWatch) knowsLess(last *kindWatch) bool {
 	for n, s := range f.stores {
-		if !s.synced && n < len(last.stores) && last.stores[n].synced && !last.stores[n].stuck() {
+		if !s.synced && n < len(last.stores) && last.stores[n].synced && !last.stores[n].isStuck() {
 			return true
 		}
 	}
 	return false
 }
 
-// among are the stores of some namespaces; of none: all.
-func (f *kindWatch) among(in []string) []*store {
+// storesIn returns the stores of some namespaces, or, without any, all.
+func (f *kindWatch) storesIn(in []string) []*store {
 	if len(in) == 0 {
 		return f.stores
 	}
 	return slices.DeleteFunc(slices.Clone(f.stores), func(s *store) bool { return s.namespace != "" && !slices.Contains(in, s.namespace) })
 }
 
-func (f *kindWatch) synced(in ...string) bool {
-	for _, s := range f.among(in) {
+// isSyncedIn reports whether some namespaces are listed, or, without any, all.
+func (f *kindWatch) isSyncedIn(in ...string) bool {
+	for _, s := range f.storesIn(in) {
 		if !s.synced {
 			return false
 		}
@@ -130,9 +130,10 @@ func (f *kindWatch) synced(in ...string) bool {
 	return true
 }
 
-// stuck reports whether there is lasting trouble in some namespaces; none: in any.
-func (f *kindWatch) stuck(in ...string) bool {
-	return slices.ContainsFunc(f.among(in), (*store).stuck)
+// isStuckIn reports whether there is lasting trouble in some namespaces, or, without any, in one of
+// all.
+func (f *kindWatch) isStuckIn(in ...string) bool {
+	return slices.ContainsFunc(f.storesIn(in), (*store).isStuck)
 }
 
 // inheritTroubles takes over what keeps the watch that f replaces from listing, until f
@@ -145,15 +146,17 @@ func (f *kindWatch) inheritTroubles(before *kindWatch) {
 	}
 }
 
-func (f *kindWatch) trouble(in ...string) error {
+// troubleIn returns the trouble in some namespaces, or, without any, in all.
+func (f *kindWatch) troubleIn(in ...string) error {
 	errs := make([]error, 0, len(f.stores))
-	for _, s := range f.among(in) {
-		errs = append(errs, s.err(live.RuleError{Resource: f.resource.GVR.GroupResource(), Namespace: s.namespace, Name: f.kind.scope.Name}))
+	for _, s := range f.storesIn(in) {
+		errs = append(errs, s.asError(live.RuleError{Resource: f.resource.GVR.GroupResource(), Namespace: s.namespace, Name: f.kind.scope.Name}))
 	}
-	return together(errs)
+	return joinErrors(errs)
 }
 
-func (f *kindWatch) all() map[types.NamespacedName]live.Object {
+// allObjects returns the objects of all stores.
+func (f *kindWatch) allObjects() map[types.NamespacedName]live.Object {
 	all := map[types.NamespacedName]live.Object{}
 	for _, s := range f.stores {
 		maps.Copy(all, s.items)
@@ -161,9 +164,10 @@ func (f *kindWatch) all() map[types.NamespacedName]live.Object {
 	return all
 }
 
-// loop lists and watches into a store. A panic ends one list and watch: what an object
-// is that could not be taken is not known, and shows in State, until a list goes well.
-func (f *kindWatch) loop(ctx context.Context, s *store, source cache.ListerWatcher) *Loop {
+// newStoreLoop returns the loop that lists and watches into a store. A panic ends one list and
+// watch: what an object is that could not be taken is not known, and shows in State, until a list
+// goes well.
+func (f *kindWatch) newStoreLoop(ctx context.Context, s *store, source cache.ListerWatcher) *Loop {
 	gvk := f.resource.GVK
 	var expected runtime.Object = &live.Packed{}
 	switch f.need {
@@ -178,17 +182,18 @@ func (f *kindWatch) loop(ctx context.Context, s *store, source cache.ListerWatch
 	return NewLoop(LoopOptions{
 		Name: about, Description: gvk.String(), Source: source, Expected: expected, Store: s,
 		Failed: func(err error) {
-			f.deliver(func(*notifications) {
+			f.deliverChange(func(*notifications) {
 				if ctx.Err() == nil && s.troubles.list == nil && s.troubles.watch == nil { // source knows more of what the server answered
 					s.troubles.list = err
 				}
 			})
 		},
-		Guard: func(do func()) error { return f.kind.guarded("watching "+about, do) },
+		Guard: func(do func()) error { return f.kind.runGuarded("watching "+about, do) },
 	})
 }
 
-func text(err error) string {
+// errorText returns the text of an error, or "" for none.
+func errorText(err error) string {
 	if err == nil {
 		return ""
 	}

@@ -70,7 +70,7 @@ func (w *watches) Start(ctx context.Context) error {
 	}
 	w.ctx, w.log = ctx, log.FromContext(ctx).WithName(w.about)
 	w.mu.Unlock()
-	w.sync()
+	w.syncAll()
 	<-ctx.Done()
 	// Nothing starts once ctx has ended and the mutex was free in between.
 	w.mu.Lock()
@@ -87,10 +87,11 @@ func (w *watches) Served(served func() *Served) {
 	w.mu.Lock()
 	w.served = served
 	w.mu.Unlock()
-	w.sync()
+	w.syncAll()
 }
 
-func (w *watches) want(holder string, scopes map[Scope]live.Need) {
+// setWanted replaces what a holder wants.
+func (w *watches) setWanted(holder string, scopes map[Scope]live.Need) {
 	w.mu.Lock()
 	if len(scopes) == 0 {
 		delete(w.holders, holder)
@@ -98,7 +99,7 @@ func (w *watches) want(holder string, scopes map[Scope]live.Need) {
 		w.holders[holder] = maps.Clone(scopes)
 	}
 	w.mu.Unlock()
-	w.sync()
+	w.syncAll()
 }
 
 // Renew lists the objects of a kind again at once, since its CRD changed, and with it how
@@ -108,7 +109,7 @@ func (w *watches) Renew(gk schema.GroupKind) {
 	defer w.mu.Unlock()
 	for scope, k := range w.kinds {
 		if scope.GroupKind() == gk {
-			k.renew()
+			k.renewLists()
 		}
 	}
 }
@@ -123,39 +124,40 @@ func (w *watches) Wake() {
 }
 
 func (w *watches) stateOf(scope Scope, in ...string) live.State {
-	k := w.at(scope)
+	k := w.kindAt(scope)
 	if k == nil {
 		return live.State{Err: errors.New("nobody wants this kind watched")}
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.state(in...)
+	return k.stateIn(in...)
 }
 
-func (w *watches) at(scope Scope) *kind {
+// kindAt returns what is watched for a scope, or nil.
+func (w *watches) kindAt(scope Scope) *kind {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.kinds[scope]
 }
 
-// live reports whether watches may start; it needs the mutex.
-func (w *watches) live() bool { return w.ctx != nil && w.ctx.Err() == nil && w.served != nil }
+// isLive reports whether watches may start. The caller must hold the mutex.
+func (w *watches) isLive() bool { return w.ctx != nil && w.ctx.Err() == nil && w.served != nil }
 
 // run runs what Start waits for.
 func (w *watches) run(fetch func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.live() {
-		w.running.Go(func() { _ = w.guarded(Scope{}, "reading "+w.about, fetch) })
+	if w.isLive() {
+		w.running.Go(func() { _ = w.runGuarded(Scope{}, "reading "+w.about, fetch) })
 	}
 }
 
-// guarded does something without the mutex; a panic becomes an error, which is
-// told to be of those who want the scope.
-func (w *watches) guarded(scope Scope, doing string, do func()) (err error) {
+// runGuarded does something without the mutex. A panic becomes an error, which is reported for
+// those who want the scope.
+func (w *watches) runGuarded(scope Scope, doing string, do func()) (err error) {
 	defer func() {
 		if err != nil && w.panicked != nil {
-			w.panicked(w.holding(scope), err)
+			w.panicked(w.holdersFor(scope), err)
 		}
 	}()
 	defer panics.Catch(&err, doing)
@@ -163,8 +165,8 @@ func (w *watches) guarded(scope Scope, doing string, do func()) (err error) {
 	return nil
 }
 
-// holding are those who want a scope; nobody may, where queries alone need it.
-func (w *watches) holding(scope Scope) []string {
+// holdersFor returns those who want a scope. Nobody may, where queries alone need it.
+func (w *watches) holdersFor(scope Scope) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.holdersOf(scope)
