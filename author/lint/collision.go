@@ -12,27 +12,27 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// collisions finds children of which two resources would want the same name.
-func (l *linter) collisions(all []*document) {
+// findCollisions finds children for which two resources would use the same name.
+func (l *linter) findCollisions(all []*document) {
 	suffixes := map[apischema.GroupKind][]suffixed{}
 	for _, d := range all {
-		name := entry(entry(d.root, "metadata"), "name")
+		name := entryOf(entryOf(d.root, "metadata"), "name")
 		if d.patch || name == nil {
 			continue
 		}
-		if l.kind.CRD.Namespaced && l.kind.ClusterScoped(d.gvk) && shared(name) {
+		if l.kind.CRD.Namespaced && l.kind.ClusterScoped(d.gvk) && omitsNamespace(name) {
 			advice := "put {{ .metadata.namespace }}. before it, since no namespace has a dot"
 			if d.gvk.GroupKind() == (apischema.GroupKind{Kind: "Namespace"}) {
 				advice = `write childName .metadata.name (printf "%s/%s" .metadata.namespace .metadata.name | sha256sum | trunc 16)`
 			}
-			l.add(Collision, name.Place, d.subject()+
+			l.add(Collision, name.Place, d.kindAndVersion()+
 				" lives in no namespace, and its name does not hold the resource's: resources in two namespaces would claim one object: "+advice)
 		}
-		if text := l.suffix(name.Place); text != "" {
+		if text := l.literalSuffixAt(name.Place); text != "" {
 			suffixes[d.gvk.GroupKind()] = append(suffixes[d.gvk.GroupKind()], suffixed{text, name.Place})
 		}
 	}
-	rules := l.rules()
+	rules := l.validationRules()
 	for gk, of := range suffixes {
 		for _, long := range of {
 			for _, short := range of {
@@ -54,9 +54,9 @@ type suffixed struct {
 	place template.Place
 }
 
-// shared reports whether nothing in a name tells the resource's namespace. What is
-// not known may.
-func shared(name *typecheck.Node) bool {
+// omitsNamespace reports whether no part of a name can come from the resource's namespace. An
+// unknown part can.
+func omitsNamespace(name *typecheck.Node) bool {
 	values := name.Text
 	if name.Value != nil {
 		values = []*typecheck.Value{name.Value}
@@ -70,9 +70,9 @@ func shared(name *typecheck.Node) bool {
 
 var literalSuffix = regexp.MustCompile(`childName\s+\$?\.metadata\.name\s+"([^"]+)"|\{\{-?\s*\$?\.metadata\.name\s*-?\}\}-([\w.-]+)["']?\s*(?:#.*)?$`)
 
-// suffix is the literal text behind the resource's name in the name at a place;
-// "" if there is none.
-func (l *linter) suffix(at template.Place) string {
+// literalSuffixAt returns the literal text behind the resource's name in the name at a place, or ""
+// if there is none.
+func (l *linter) literalSuffixAt(at template.Place) string {
 	lines := l.texts[at.File]
 	if at.Line < 1 || at.Line > len(lines) {
 		return ""

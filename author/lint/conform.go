@@ -26,31 +26,31 @@ type wrong struct {
 	key bool
 }
 
-// place is where the template writes it.
-func (w *wrong) place(d *template.Document) template.Place {
+// placeIn returns where the template writes the faulty key or value.
+func (w *wrong) placeIn(d *template.Document) template.Place {
 	if w.key {
 		return d.KeyPlace(w.path...)
 	}
 	return d.Place(w.path...)
 }
 
-// wrongs are what is wrong with a rendered child.
-func (l *linter) wrongs(c render.Child) []wrong {
+// violationsOf returns what is wrong with a rendered child.
+func (l *linter) violationsOf(c render.Child) []wrong {
 	gvk := c.Object.GroupVersionKind()
 	if t := schema.BuiltInType(gvk); t != nil {
 		v := conformer{subject: gvk.Kind + " " + gvk.GroupVersion().String(), partial: c.Policy.Patch}
-		v.value(c.Object.Object, t, nil)
+		v.checkValue(c.Object.Object, t, nil)
 		return v.wrongs
 	}
 	version := l.catalog.Version(gvk)
 	if version == nil {
 		return nil
 	}
-	return defined(version, c, gvk)
+	return violationsOfCRD(version, c, gvk)
 }
 
-// defined is what the CRD of a child refuses.
-func defined(version *schema.Version, c render.Child, gvk apischema.GroupVersionKind) []wrong {
+// violationsOfCRD returns what the CRD of a child refuses.
+func violationsOfCRD(version *schema.Version, c render.Child, gvk apischema.GroupVersionKind) []wrong {
 	subject := gvk.Kind + " " + gvk.GroupVersion().String()
 	object := runtime.DeepCopyJSON(c.Object.Object)
 	var all []wrong
@@ -77,11 +77,11 @@ func undeclaredAt(subject string, t *schema.Type, path []any) string {
 		}
 		field, found := t.Field(name)
 		if !found {
-			return undeclared(subject, spelt(path[:i]), name, t)
+			return describeUndeclared(subject, formatPath(path[:i]), name, t)
 		}
 		t = field
 	}
-	return fmt.Sprintf("%s has no field %s", subject, spelt(path))
+	return fmt.Sprintf("%s has no field %s", subject, formatPath(path))
 }
 
 // A conformer compares an object with the type of a built-in kind.
@@ -96,57 +96,59 @@ func (c *conformer) add(path []any, format string, args ...any) {
 	c.wrongs = append(c.wrongs, wrong{path: slices.Clone(path), text: fmt.Sprintf(format, args...)})
 }
 
-func (c *conformer) value(value any, t *schema.Type, path []any) {
+// checkValue compares a value with the type of its place, and then its fields or items.
+func (c *conformer) checkValue(value any, t *schema.Type, path []any) {
 	switch value := value.(type) {
 	case map[string]any:
 		if t.Kind() == schema.KindObject || t.Kind() == schema.KindFreeMap || t.Kind() == schema.KindAny {
-			c.fields(value, t, path)
+			c.checkFields(value, t, path)
 			return
 		}
 	case []any:
 		if t.Kind() == schema.KindList || t.Kind() == schema.KindAny {
 			for i, item := range value {
-				c.value(item, t.Elem(), append(path, i))
+				c.checkValue(item, t.Elem(), append(path, i))
 			}
 			return
 		}
 	}
-	if text := refusal(value, t); text != "" {
-		c.add(path, "%s of %s %s", spelt(path), c.subject, text)
-	} else if text := invalid(c.subject, spelt(path), value); text != "" {
+	if text := refusalReason(value, t); text != "" {
+		c.add(path, "%s of %s %s", formatPath(path), c.subject, text)
+	} else if text := validationError(c.subject, formatPath(path), value); text != "" {
 		c.add(path, "%s", text)
 	}
 }
 
-func (c *conformer) fields(value map[string]any, t *schema.Type, path []any) {
+// checkFields compares the fields of a map with those that its type declares.
+func (c *conformer) checkFields(value map[string]any, t *schema.Type, path []any) {
 	for _, name := range slices.Sorted(maps.Keys(value)) {
 		at := append(path[:len(path):len(path)], name)
 		field, found := t.Field(name)
 		if !found {
-			c.wrongs = append(c.wrongs, wrong{slices.Clone(at), undeclared(c.subject, spelt(path), name, t), true})
+			c.wrongs = append(c.wrongs, wrong{slices.Clone(at), describeUndeclared(c.subject, formatPath(path), name, t), true})
 			continue
 		}
-		c.value(value[name], field, at)
+		c.checkValue(value[name], field, at)
 	}
 	requests, _ := value["requests"].(map[string]any)
 	limits, _ := value["limits"].(map[string]any)
-	for _, name := range excessive(spelt(path), requests, limits) {
+	for _, name := range excessiveRequests(formatPath(path), requests, limits) {
 		c.add(append(path[:len(path):len(path)], "requests", name), "%s of %s must not be greater than its limit",
-			below(below(spelt(path), "requests"), name), c.subject)
+			joinPath(joinPath(formatPath(path), "requests"), name), c.subject)
 	}
-	for name, text := range excludedBy(c.subject, spelt(path), t, value) {
+	for name, text := range excludedBy(c.subject, formatPath(path), t, value) {
 		c.wrongs = append(c.wrongs, wrong{append(path[:len(path):len(path)], name), text, true})
 	}
-	for _, name := range required(t, spelt(path)) {
-		if _, there := value[name]; !there && !c.partial && !mistaken(name, t, maps.Keys(value)) {
-			c.add(path, "%s requires %s", c.subject, below(spelt(path), name))
+	for _, name := range requiredOf(t, formatPath(path)) {
+		if _, there := value[name]; !there && !c.partial && !isMisspelt(name, t, maps.Keys(value)) {
+			c.add(path, "%s requires %s", c.subject, joinPath(formatPath(path), name))
 		}
 	}
 }
 
-// mistaken reports whether one of these keys, which the type does not declare,
-// most likely means this field: it is not missing besides.
-func mistaken(name string, t *schema.Type, keys iter.Seq[string]) bool {
+// isMisspelt reports whether one of these keys, which the type does not declare, most likely means
+// this field. The field is then not reported as missing too.
+func isMisspelt(name string, t *schema.Type, keys iter.Seq[string]) bool {
 	for key := range keys {
 		if _, found := t.Field(key); !found && schema.Suggest(key, t.Fields()) == name {
 			return true
@@ -155,12 +157,12 @@ func mistaken(name string, t *schema.Type, keys iter.Seq[string]) bool {
 	return false
 }
 
-// spelt is a path for people; items of lists are not told apart.
-func spelt(path []any) string {
+// formatPath returns a path for people. It does not number the items of lists.
+func formatPath(path []any) string {
 	text := ""
 	for _, step := range path {
 		if name, ok := step.(string); ok {
-			text = below(text, name)
+			text = joinPath(text, name)
 		} else {
 			text += "[]"
 		}

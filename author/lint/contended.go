@@ -14,31 +14,32 @@ import (
 
 const replicas = "spec.replicas"
 
-// contest says that an autoscaler and the template both write the replicas.
-func contest(scaled string) string {
+// describeContest returns the message about an autoscaler and a template that both write the
+// replicas.
+func describeContest(scaled string) string {
 	return fmt.Sprintf("a HorizontalPodAutoscaler scales this %s, and the template sets its replicas back: add the annotation %s: %s, or leave replicas out",
 		scaled, api.AnnotationInitial, replicas)
 }
 
-// contended finds what an autoscaler of the folder scales while every way of
-// the templates writes its replicas.
-func (l *linter) contended(documents []*document) {
+// findContended finds what an autoscaler of the folder scales while every path through the
+// templates writes its replicas.
+func (l *linter) findContended(documents []*document) {
 	type target struct{ kind, name string }
 	scaled := map[target]bool{}
 	for _, d := range documents {
-		ref := entry(entry(d.root, "spec"), "scaleTargetRef")
-		if name := l.expression(entry(ref, "name")); d.gvk.Kind == "HorizontalPodAutoscaler" && name != "" {
-			scaled[target{literal(entry(ref, "kind")), name}] = true
+		ref := entryOf(entryOf(d.root, "spec"), "scaleTargetRef")
+		if name := l.expressionOf(entryOf(ref, "name")); d.gvk.Kind == "HorizontalPodAutoscaler" && name != "" {
+			scaled[target{literalText(entryOf(ref, "kind")), name}] = true
 		}
 	}
 	// The same document may have another name on each way, and the branches of
 	// its name are not those of its replicas: one way without them is enough.
 	places, free := map[target][]*document{}, map[template.Place]bool{}
 	for _, d := range documents {
-		is := target{d.gvk.Kind, l.expression(entry(entry(d.root, "metadata"), "name"))}
+		is := target{d.gvk.Kind, l.expressionOf(entryOf(entryOf(d.root, "metadata"), "name"))}
 		switch {
 		case d.patch:
-		case writes(d) == nil:
+		case replicasPlace(d) == nil:
 			free[d.root.Place] = true
 		case scaled[is]:
 			places[is] = append(places[is], d)
@@ -47,19 +48,19 @@ func (l *linter) contended(documents []*document) {
 	for is, all := range places {
 		for _, d := range all {
 			if !free[d.root.Place] {
-				l.add(Contended, *writes(d), contest(is.kind))
+				l.add(Contended, *replicasPlace(d), describeContest(is.kind))
 			}
 		}
 	}
 }
 
-// writes is where a document writes its replicas each time that it is applied;
-// nil if it may not.
-func writes(d *document) *template.Place {
-	if mark := d.marks[api.AnnotationInitial].Node; mark != nil && strings.Contains(literal(mark), replicas) {
+// replicasPlace returns where a document writes its replicas each time that it is applied, or nil
+// if it may not.
+func replicasPlace(d *document) *template.Place {
+	if mark := d.marks[api.AnnotationInitial].Node; mark != nil && strings.Contains(literalText(mark), replicas) {
 		return nil
 	}
-	spec := entry(d.root, "spec")
+	spec := entryOf(d.root, "spec")
 	if spec == nil {
 		return nil
 	}
@@ -71,9 +72,9 @@ func writes(d *document) *template.Place {
 	return nil
 }
 
-// expression is the same for two nodes only if they always print the same
-// text; "" if that is not known.
-func (l *linter) expression(n *typecheck.Node) string {
+// expressionOf returns a text that is the same for two nodes only if they always print the same, or
+// "" if that is not known.
+func (l *linter) expressionOf(n *typecheck.Node) string {
 	if n == nil {
 		return ""
 	}
@@ -90,7 +91,7 @@ func (l *linter) expression(n *typecheck.Node) string {
 		case v.Exact && len(v.Sources) == 1:
 			fmt.Fprintf(&b, "{{%s %s}}", v.Sources[0].Read, v.Sources[0].Path)
 		case n.Value != nil && len(v.Sources) > 0:
-			fmt.Fprintf(&b, "{{%v %s}}", v.Sources, strings.ReplaceAll(l.action(n.Place), "$", ""))
+			fmt.Fprintf(&b, "{{%v %s}}", v.Sources, strings.ReplaceAll(l.actionTextAt(n.Place), "$", ""))
 		default:
 			return ""
 		}
@@ -98,8 +99,8 @@ func (l *linter) expression(n *typecheck.Node) string {
 	return b.String()
 }
 
-// action is what is written in the braces at a place.
-func (l *linter) action(place template.Place) string {
+// actionTextAt returns the text between the braces at a place.
+func (l *linter) actionTextAt(place template.Place) string {
 	lines := l.texts[place.File]
 	if place.Line < 1 || place.Line > len(lines) || place.Column < 1 {
 		return ""
@@ -112,14 +113,14 @@ func (l *linter) action(place template.Place) string {
 	return strings.Trim(inside, " -")
 }
 
-// contended finds the children that an autoscaler of the same family scales,
-// and whose replicas are applied each time.
-func (f *family) contended() []dispute {
+// findContended finds children whose replicas are applied each time, although an autoscaler of the
+// same family scales them.
+func (f *family) findContended() []dispute {
 	var all []dispute
 	for _, c := range f.children {
 		scale, _, _ := unstructured.NestedString(c.Object.Object, "spec", "scaleTargetRef", "kind")
 		name, _, _ := unstructured.NestedString(c.Object.Object, "spec", "scaleTargetRef", "name")
-		if group(c) != "autoscaling" || c.Policy.Patch {
+		if groupOf(c) != "autoscaling" || c.Policy.Patch {
 			continue
 		}
 		for _, other := range f.children {
@@ -127,7 +128,7 @@ func (f *family) contended() []dispute {
 			initial := slices.ContainsFunc(other.Policy.Initial, func(path []string) bool { return strings.Join(path, ".") == replicas })
 			if other.Object.GetKind() == scale && other.Object.GetName() == name && other.Object.GetNamespace() == c.Object.GetNamespace() &&
 				written && !initial {
-				all = append(all, dispute{Contended, other, wrong{path: []any{"spec", "replicas"}, text: contest(scale)}})
+				all = append(all, dispute{Contended, other, wrong{path: []any{"spec", "replicas"}, text: describeContest(scale)}})
 			}
 		}
 	}

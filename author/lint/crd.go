@@ -14,47 +14,47 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// crd checks what the CRD says besides the schema, and what it must have for
-// the engine.
-func (l *linter) crd() {
+// checkCRD checks the CRD beyond its schema, and whether it has what the engine needs.
+func (l *linter) checkCRD() {
 	l.engineStatus()
 	for _, at := range l.jsonPaths() {
 		l.jsonPath(at)
 	}
 	for i, v := range l.kind.CRD.Versions {
-		l.required(v.Live(), fieldAt{v.Name, fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i), ""})
+		l.checkRequired(v.Live(), fieldAt{v.Name, fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", i), ""})
 	}
 }
 
 // A fieldAt is a field of a version: where its schema is in the CRD, and its own path.
 type fieldAt struct{ version, written, path string }
 
-// required finds fields that a schema requires and does not declare. The API server drops
-// such a field, and then misses it.
-func (l *linter) required(t *schema.Type, at fieldAt) {
+// checkRequired finds fields that a schema requires and does not declare. The API server drops such
+// a field, and then misses it.
+func (l *linter) checkRequired(t *schema.Type, at fieldAt) {
 	if t.Kind() == schema.KindList || t.Kind() == schema.KindFreeMap {
 		step := ".items"
 		if t.Kind() == schema.KindFreeMap {
 			step = ".additionalProperties"
 		}
-		l.required(t.Elem(), fieldAt{at.version, at.written + step, at.path + "[]"})
+		l.checkRequired(t.Elem(), fieldAt{at.version, at.written + step, at.path + "[]"})
 		return
 	}
 	for _, name := range t.Required() {
 		if _, declared := t.Field(name); declared {
 			continue
 		}
-		text := fmt.Sprintf("%s %s requires %s and does not declare it, so it is dropped, and then missing", l.kind.GVK.Kind, at.version, below(at.path, name))
+		text := fmt.Sprintf("%s %s requires %s and does not declare it, so it is dropped, and then missing",
+			l.kind.GVK.Kind, at.version, joinPath(at.path, name))
 		if near := schema.Suggest(name, t.Fields()); near != "" {
-			text += "; did you mean " + below(at.path, near) + "?"
+			text += "; did you mean " + joinPath(at.path, near) + "?"
 		}
 		l.findings = append(l.findings, typecheck.Finding{
-			Class: typecheck.UnknownField, Place: l.inCRD(at.written + ".required"), Path: below(at.path, name), Text: text,
+			Class: typecheck.UnknownField, Place: l.inCRD(at.written + ".required"), Path: joinPath(at.path, name), Text: text,
 		})
 	}
 	for _, name := range t.Fields() {
 		if field, _ := t.Field(name); at.path != "" || name != "metadata" {
-			l.required(field, fieldAt{at.version, at.written + ".properties." + name, below(at.path, name)})
+			l.checkRequired(field, fieldAt{at.version, at.written + ".properties." + name, joinPath(at.path, name)})
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (l *linter) inCRD(path string) template.Place {
 
 // engineStatus finds a CRD that cannot keep what the engine says of a resource.
 func (l *linter) engineStatus() {
-	at := fmt.Sprintf("spec.versions[%d]", l.version())
+	at := fmt.Sprintf("spec.versions[%d]", l.versionIndex())
 	if !l.kind.Version.Status {
 		if !l.kind.HasStatus { // which is told at the file
 			l.add(StatusDropped, l.inCRD(at),
@@ -120,8 +120,8 @@ func (l *linter) engineStatus() {
 	}
 }
 
-// version is the number of the kind's version in the CRD.
-func (l *linter) version() int {
+// versionIndex returns the index of the kind's version in the CRD.
+func (l *linter) versionIndex() int {
 	return slices.IndexFunc(l.kind.CRD.Object.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
 		return v.Name == l.kind.Version.Name
 	})
@@ -157,10 +157,10 @@ func (l *linter) jsonPath(of jsonPath) {
 		if !found {
 			subject := l.kind.GVK.Kind + " " + v.Name
 			l.findings = append(l.findings, typecheck.Finding{
-				Class: typecheck.UnknownField, Place: l.inCRD(of.written), Path: below(at, name), Text: undeclared(subject, at, name, t),
+				Class: typecheck.UnknownField, Place: l.inCRD(of.written), Path: joinPath(at, name), Text: describeUndeclared(subject, at, name, t),
 			})
 			return
 		}
-		t, at = field, below(at, name)
+		t, at = field, joinPath(at, name)
 	}
 }

@@ -24,24 +24,24 @@ type document struct {
 	marks map[string]typecheck.Entry
 }
 
-// subject is how messages call it, such as "Deployment apps/v1".
-func (d *document) subject() string { return d.gvk.Kind + " " + d.gvk.GroupVersion().String() }
+// kindAndVersion returns what messages call the document, such as "Deployment apps/v1".
+func (d *document) kindAndVersion() string { return d.gvk.Kind + " " + d.gvk.GroupVersion().String() }
 
-// documents checks what every way of every file makes.
-func (l *linter) documents() {
+// checkDocuments checks what every path through every file makes.
+func (l *linter) checkDocuments() {
 	absent, excluded := absences{}, exclusions{}
-	all := l.made()
+	all := l.childDocuments()
 	for _, d := range all {
-		l.document(d, absent, excluded)
+		l.checkDocument(d, absent, excluded)
 	}
-	l.contended(all)
-	l.collisions(all)
-	l.findings = append(l.findings, absent.findings()...)
-	l.findings = append(l.findings, excluded.findings()...)
+	l.findContended(all)
+	l.findCollisions(all)
+	l.findings = append(l.findings, absent.toFindings()...)
+	l.findings = append(l.findings, excluded.toFindings()...)
 }
 
-// made are the documents of children that the ways make.
-func (l *linter) made() []*document {
+// childDocuments returns the documents of children that the paths through the templates make.
+func (l *linter) childDocuments() []*document {
 	var all []*document
 	for _, file := range slices.Sorted(maps.Keys(l.flow.Paths)) {
 		for _, way := range l.flow.Paths[file] {
@@ -55,33 +55,35 @@ func (l *linter) made() []*document {
 	return all
 }
 
-func (l *linter) document(d *document, absent absences, excluded exclusions) {
-	l.marks(d)
-	l.initials(d)
-	l.removed(d)
-	l.named(d, absent)
-	l.names(d)
-	l.secrets(d.gvk, d.root)
-	if d.marks[api.AnnotationSubresource].Node != nil && literal(d.marks[api.AnnotationSubresource].Node) == "scale" {
+// checkDocument checks one document. It records missing and excluded fields, since they depend on
+// all documents of a place.
+func (l *linter) checkDocument(d *document, absent absences, excluded exclusions) {
+	l.checkMarks(d)
+	l.checkInitials(d)
+	l.checkRemovedAPI(d)
+	l.checkNamePresent(d, absent)
+	l.checkNames(d)
+	l.checkSecrets(d.gvk, d.root)
+	if d.marks[api.AnnotationSubresource].Node != nil && literalText(d.marks[api.AnnotationSubresource].Node) == "scale" {
 		return // the subresource is of another type than the object
 	}
 	t := l.catalog.Type(d.gvk)
-	f := fitter{subject: d.subject(), unknown: InvalidChild, builtIn: schema.BuiltInType(d.gvk) != nil}
+	f := fitter{subject: d.kindAndVersion(), unknown: InvalidChild, builtIn: schema.BuiltInType(d.gvk) != nil}
 	if !d.patch {
 		f.absent, f.excluded = absent, excluded
 	}
-	f.node(d.root, t, "")
+	f.checkNode(d.root, t, "")
 	l.findings = append(l.findings, f.findings...)
 }
 
 // newDocument is nil where it is not known what the document is of.
 func newDocument(root *typecheck.Node) *document {
-	apiVersion, kind := literal(entry(root, "apiVersion")), literal(entry(root, "kind"))
+	apiVersion, kind := literalText(entryOf(root, "apiVersion")), literalText(entryOf(root, "kind"))
 	if apiVersion == "" || kind == "" {
 		return nil
 	}
 	d := &document{gvk: apischema.FromAPIVersionAndKind(apiVersion, kind), root: root, marks: map[string]typecheck.Entry{}}
-	annotations := entry(entry(root, "metadata"), "annotations")
+	annotations := entryOf(entryOf(root, "metadata"), "annotations")
 	if annotations == nil {
 		return d
 	}
@@ -94,8 +96,8 @@ func newDocument(root *typecheck.Node) *document {
 	return d
 }
 
-// entry is the value under a literal key of a map; nil if there is none.
-func entry(n *typecheck.Node, name string) *typecheck.Node {
+// entryOf returns the value under a literal key of a map, or nil if there is none.
+func entryOf(n *typecheck.Node, name string) *typecheck.Node {
 	if n == nil {
 		return nil
 	}
@@ -107,8 +109,8 @@ func entry(n *typecheck.Node, name string) *typecheck.Node {
 	return nil
 }
 
-// literal is the text that a node is; "" if it is none that is known.
-func literal(n *typecheck.Node) string {
+// literalText returns the text of a node, or "" if the node is no text or an unknown one.
+func literalText(n *typecheck.Node) string {
 	if n == nil || n.Value == nil || !n.Value.Known {
 		return ""
 	}
@@ -127,8 +129,8 @@ type absence struct {
 	text  string
 }
 
-// note reports whether a required field is missing from a map at a place.
-func (a absences) note(place template.Place, text string, missing bool) {
+// recordMap counts a map at a place, and whether a required field is missing from it.
+func (a absences) recordMap(place template.Place, text string, missing bool) {
 	key := absence{place, text}
 	if a[key] == nil {
 		a[key] = &struct{ maps, missing int }{}
@@ -139,7 +141,8 @@ func (a absences) note(place template.Place, text string, missing bool) {
 	}
 }
 
-func (a absences) findings() []typecheck.Finding {
+// toFindings returns a finding for each place whose maps all lack the required field.
+func (a absences) toFindings() []typecheck.Finding {
 	var all []typecheck.Finding
 	for key, n := range a {
 		if n.maps == n.missing {
@@ -149,8 +152,8 @@ func (a absences) findings() []typecheck.Finding {
 	return all
 }
 
-// below is the path of a field.
-func below(path, name string) string {
+// joinPath returns the path of a field of the value at path.
+func joinPath(path, name string) string {
 	switch {
 	case path == "":
 		return name
@@ -160,11 +163,11 @@ func below(path, name string) string {
 	return path + "." + name
 }
 
-// undeclared says that there is no such field in the place of this path.
-func undeclared(subject, path, name string, t *schema.Type) string {
-	text := fmt.Sprintf("%s has no field %s", subject, below(path, name))
+// describeUndeclared returns the message about a field that the map at this path does not have.
+func describeUndeclared(subject, path, name string, t *schema.Type) string {
+	text := fmt.Sprintf("%s has no field %s", subject, joinPath(path, name))
 	if near := schema.Suggest(name, t.Fields()); near != "" {
-		text += "; did you mean " + below(path, near) + "?"
+		text += "; did you mean " + joinPath(path, near) + "?"
 	}
 	return text
 }

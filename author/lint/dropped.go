@@ -14,7 +14,7 @@ import (
 // roots and whose rights would go with them. The error says that what the
 // earlier folder made cannot be told.
 func Dropped(earlier, c *catalog.Catalog, name string) ([]typecheck.Finding, error) {
-	k, before := understood(c, name), understood(earlier, name)
+	k, before := followableKind(c, name), followableKind(earlier, name)
 	switch {
 	case k == nil: // that says enough
 		return nil, nil
@@ -45,8 +45,8 @@ func Dropped(earlier, c *catalog.Catalog, name string) ([]typecheck.Finding, err
 	return all, nil
 }
 
-// understood is a kind that compiles, or at least can be followed; else nil.
-func understood(c *catalog.Catalog, name string) *kind.Kind {
+// followableKind returns a kind that compiles, or at least can be followed, or else nil.
+func followableKind(c *catalog.Catalog, name string) *kind.Kind {
 	if k := c.Kinds[name]; k != nil {
 		return k
 	}

@@ -15,15 +15,15 @@ import (
 // Findings takes an error of loading or compiling apart: one finding of class
 // syntax for each thing that is wrong, with its place as far as the error has
 // one.
-func Findings(err error) []typecheck.Finding { return findings(typecheck.Syntax, err) }
+func Findings(err error) []typecheck.Finding { return findingsOf(typecheck.Syntax, err) }
 
-// findings takes an error apart into findings of a class.
-func findings(class typecheck.Class, err error) []typecheck.Finding {
+// findingsOf converts an error to findings of a class.
+func findingsOf(class typecheck.Class, err error) []typecheck.Finding {
 	switch err := err.(type) { //nolint:errorlint // what wraps one of these says more than it
 	case nil:
 		return nil
 	case *kind.Undeclared:
-		return findings(typecheck.UnknownField, err.Err)
+		return findingsOf(typecheck.UnknownField, err.Err)
 	case typecheck.Finding:
 		return []typecheck.Finding{err}
 	case *template.Error:
@@ -38,28 +38,28 @@ func findings(class typecheck.Class, err error) []typecheck.Finding {
 	case interface{ Unwrap() []error }:
 		var all []typecheck.Finding
 		for _, one := range err.Unwrap() {
-			all = append(all, findings(class, one)...)
+			all = append(all, findingsOf(class, one)...)
 		}
 		return all
 	}
-	return []typecheck.Finding{plain(class, err.Error())}
+	return []typecheck.Finding{parseMessage(class, err.Error())}
 }
 
 // prefix is the place that a message begins with.
 var prefix = regexp.MustCompile(`^(.+?):(?:(\d+):)?(?:(\d+):)? `)
 
-// plain is the finding that a message tells.
-func plain(class typecheck.Class, text string) typecheck.Finding {
+// parseMessage parses a message, with or without a place in front, as a finding.
+func parseMessage(class typecheck.Class, text string) typecheck.Finding {
 	m := prefix.FindStringSubmatch(text)
 	if m == nil || strings.Contains(m[1], " ") {
 		return typecheck.Finding{Class: class, Text: text}
 	}
-	place := template.Place{File: m[1], Line: number(m[2]), Column: number(m[3])}
+	place := template.Place{File: m[1], Line: parseNumber(m[2]), Column: parseNumber(m[3])}
 	return typecheck.Finding{Class: class, Place: place, Text: text[len(m[0]):]}
 }
 
-// number reads digits; a place that is not told is the first.
-func number(digits string) int {
+// parseNumber parses digits. It returns 1 if there are none.
+func parseNumber(digits string) int {
 	n, err := strconv.Atoi(digits)
 	if err != nil {
 		return 1

@@ -15,7 +15,7 @@ func excludedBy(subject, path string, t *schema.Type, fields map[string]any) map
 	for _, x := range t.Excludes(fields) {
 		name := x.Path[0].(string)
 		if v := fields[name]; v != nil && v != "" && v != schema.Unknown && !x.IsKept {
-			found[name] = fmt.Sprintf("%s of %s must not be given %s", below(path, name), subject, x.Why)
+			found[name] = fmt.Sprintf("%s of %s must not be given %s", joinPath(path, name), subject, x.Why)
 		}
 	}
 	return found
@@ -30,15 +30,15 @@ type exclusion struct {
 	text           string
 }
 
-// exclusive notes which fields of a map exclude each other.
-func (f *fitter) exclusive(n *typecheck.Node, t *schema.Type, path string) {
+// checkExclusive records which fields of a map exclude each other.
+func (f *fitter) checkExclusive(n *typecheck.Node, t *schema.Type, path string) {
 	if f.excluded == nil {
 		return
 	}
 	fields := map[string]any{}
 	for _, e := range n.Keys {
 		if e.Name != "" {
-			fields[e.Name] = surely(e.Node)
+			fields[e.Name] = knownValue(e.Node)
 		}
 	}
 	found := excludedBy(f.subject, path, t, fields)
@@ -59,9 +59,9 @@ func (f *fitter) exclusive(n *typecheck.Node, t *schema.Type, path string) {
 	}
 }
 
-// surely is what a node is, as far as that is known: its literal value, true for what is
-// surely there, and schema.Unknown for what may be absent.
-func surely(n *typecheck.Node) any {
+// knownValue returns what is known of a node: its literal value, true for a value that is always
+// present, and schema.Unknown for one that may be absent.
+func knownValue(n *typecheck.Node) any {
 	switch {
 	case n == nil:
 		return nil
@@ -73,7 +73,7 @@ func surely(n *typecheck.Node) any {
 		return schema.Unknown
 	}
 	for _, e := range n.Keys {
-		if v := surely(e.Node); v != nil && v != schema.Unknown {
+		if v := knownValue(e.Node); v != nil && v != schema.Unknown {
 			return true
 		}
 	}
@@ -83,7 +83,8 @@ func surely(n *typecheck.Node) any {
 	return true
 }
 
-func (all exclusions) findings() []typecheck.Finding {
+// toFindings returns a finding for each place whose maps all have fields that exclude each other.
+func (all exclusions) toFindings() []typecheck.Finding {
 	var found []typecheck.Finding
 	for place, x := range all {
 		if x.maps == x.excluded {

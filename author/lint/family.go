@@ -32,35 +32,37 @@ type dispute struct {
 	wrong
 }
 
-// wrongs are what is wrong between the children.
-func (f *family) wrongs() []dispute {
-	all := f.contended()
+// findDisputes returns what is wrong between the children.
+func (f *family) findDisputes() []dispute {
+	all := f.findContended()
 	for _, c := range f.children {
 		if c.Policy.Patch {
 			continue
 		}
-		for _, w := range f.check(c) {
+		for _, w := range f.checkChild(c) {
 			all = append(all, dispute{InvalidChild, c, w})
 		}
 	}
 	return all
 }
 
-func (f *family) check(c render.Child) []wrong {
-	switch kind := c.Object.GetKind(); group(c) + "/" + kind {
+// checkChild returns what is wrong between a child and the others.
+func (f *family) checkChild(c render.Child) []wrong {
+	switch kind := c.Object.GetKind(); groupOf(c) + "/" + kind {
 	case "apps/Deployment", "apps/StatefulSet", "apps/DaemonSet", "apps/ReplicaSet", "batch/Job":
 		return selectsItself(c)
 	case "/Service":
-		return f.service(c)
+		return f.checkService(c)
 	case "networking.k8s.io/Ingress":
-		return f.ingress(c)
+		return f.checkIngress(c)
 	case "autoscaling/HorizontalPodAutoscaler":
-		return append(bounds(c), f.scaled(c)...)
+		return append(checkBounds(c), f.checkScaleTarget(c)...)
 	}
 	return nil
 }
 
-func group(c render.Child) string { return c.Object.GroupVersionKind().Group }
+// groupOf returns the API group of a child.
+func groupOf(c render.Child) string { return c.Object.GroupVersionKind().Group }
 
 // selectsItself finds a selector that does not select the Pods of its own
 // template.
@@ -95,8 +97,8 @@ func selectsItself(c render.Child) []wrong {
 	return all
 }
 
-// service finds named target ports that the Pods of this family do not have.
-func (f *family) service(c render.Child) []wrong {
+// checkService finds named target ports that the Pods of this family do not have.
+func (f *family) checkService(c render.Child) []wrong {
 	selector, _, _ := unstructured.NestedStringMap(c.Object.Object, "spec", "selector")
 	if len(selector) == 0 {
 		return nil
@@ -125,7 +127,7 @@ func (f *family) service(c render.Child) []wrong {
 		fields, _ := port.(map[string]any)
 		if target, ok := fields["targetPort"].(string); ok && !slices.Contains(names, target) {
 			all = append(all, wrong{path: []any{"spec", "ports", i, "targetPort"}, text: fmt.Sprintf(
-				"no container of the Pods that this Service selects has a port of the name %s%s", target, meaning(target, names))})
+				"no container of the Pods that this Service selects has a port of the name %s%s", target, suggestName(target, names))})
 		}
 	}
 	return all
@@ -134,7 +136,7 @@ func (f *family) service(c render.Child) []wrong {
 // podOf is the Pod that a child is, or is the template of; nil if it is none.
 func podOf(c render.Child) *corev1.PodTemplateSpec {
 	path := []string{"spec", "template"}
-	switch group(c) + "/" + c.Object.GetKind() {
+	switch groupOf(c) + "/" + c.Object.GetKind() {
 	case "/Pod":
 		path = nil
 	case "batch/CronJob":
@@ -154,18 +156,18 @@ func podOf(c render.Child) *corev1.PodTemplateSpec {
 	return &pod
 }
 
-// meaning suggests one of these names.
-func meaning(name string, among []string) string {
+// suggestName suggests one of these names, or returns "".
+func suggestName(name string, among []string) string {
 	if near := schema.Suggest(name, among); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""
 }
 
-// missing says that no child has a name which only this resource's children
-// can have: it begins with the resource's own, a child of that kind is there,
-// and every file was rendered. "" if it is not sure.
-func (f *family) missing(kind, name string) string {
+// describeMissing returns a message if no child has a name that only this resource's children can
+// have. The name must begin with the resource's own, a child of that kind must exist, and every
+// file must be rendered. Otherwise it returns "".
+func (f *family) describeMissing(kind, name string) string {
 	own := f.resource.GetName()
 	if !f.whole || name != own && !strings.HasPrefix(name, own+"-") {
 		return ""
@@ -179,23 +181,23 @@ func (f *family) missing(kind, name string) string {
 			names = append(names, c.Object.GetName())
 		}
 	}
-	if len(names) == 0 || slices.Contains(names, name) || written(f.resource.Object["spec"], name) {
+	if len(names) == 0 || slices.Contains(names, name) || containsText(f.resource.Object["spec"], name) {
 		return ""
 	}
-	return fmt.Sprintf("no %s of the name %s is made%s", kind, name, meaning(name, names))
+	return fmt.Sprintf("no %s of the name %s is made%s", kind, name, suggestName(name, names))
 }
 
-// written reports whether a text stands somewhere in a value: whoever wrote it
-// may mean what is there already.
-func written(value any, text string) bool {
+// containsText reports whether a text occurs anywhere in a value. Whoever wrote it may mean what
+// exists already.
+func containsText(value any, text string) bool {
 	switch value := value.(type) {
 	case string:
 		return value == text
 	case []any:
-		return slices.ContainsFunc(value, func(item any) bool { return written(item, text) })
+		return slices.ContainsFunc(value, func(item any) bool { return containsText(item, text) })
 	case map[string]any:
 		for _, field := range value {
-			if written(field, text) {
+			if containsText(field, text) {
 				return true
 			}
 		}

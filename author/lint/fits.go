@@ -19,8 +19,8 @@ type misfit struct {
 	advice       string
 }
 
-// say says it of a value of this name in an object.
-func (m *misfit) say(subject, name string) string {
+// describeMisfit returns the message about the misfit for a value of this name in an object.
+func (m *misfit) describeMisfit(subject, name string) string {
 	if m.inside != "" {
 		name += m.inside
 	}
@@ -33,9 +33,9 @@ func (m *misfit) say(subject, name string) string {
 // deepest bounds how deep types are compared: they may hold themselves.
 const deepest = 20
 
-// fits compares the type of a value with the type of the place at path; nil if
+// findMisfit compares the type of a value with the type of the place at path. It returns nil if
 // every value fits, as far as that is known.
-func fits(value, place *schema.Type, path string) *misfit {
+func findMisfit(value, place *schema.Type, path string) *misfit {
 	return fitsIn(value, place, misfit{path: path}, deepest)
 }
 
@@ -56,10 +56,10 @@ func fitsIn(value, place *schema.Type, at misfit, left int) *misfit {
 		}
 	default:
 		if fitsScalar(value, place) {
-			return outside(value, place, at)
+			return findOutsideEnum(value, place, at)
 		}
 	}
-	at.wants, at.has, at.advice = wanted(place), article(value.Kind()), advice(value.Kind(), place)
+	at.wants, at.has, at.advice = describePlace(place), kindWithArticle(value.Kind()), fitAdvice(value.Kind(), place)
 	return &at
 }
 
@@ -71,12 +71,12 @@ func fitsMap(value, place *schema.Type, at misfit, left int) *misfit {
 	}
 	for _, name := range value.Fields() {
 		field, _ := value.Field(name)
-		in := misfit{path: below(at.path, name), inside: at.inside + "." + name}
+		in := misfit{path: joinPath(at.path, name), inside: at.inside + "." + name}
 		target, found := place.Field(name)
 		if !found {
-			in.path, in.inside = below(at.path, name), at.inside
+			in.path, in.inside = joinPath(at.path, name), at.inside
 			if near := schema.Suggest(name, place.Fields()); near != "" {
-				in.advice = "; did you mean " + below(at.path, near) + "?"
+				in.advice = "; did you mean " + joinPath(at.path, near) + "?"
 			}
 			return &in
 		}
@@ -102,22 +102,22 @@ func fitsScalar(value, place *schema.Type) bool {
 	return value.Kind() == place.Kind()
 }
 
-// outside finds a value of an enum that the enum of its place does not have.
-func outside(value, place *schema.Type, at misfit) *misfit {
+// findOutsideEnum finds a value of an enum that the enum of its place does not have.
+func findOutsideEnum(value, place *schema.Type, at misfit) *misfit {
 	if len(place.Enum()) == 0 {
 		return nil
 	}
 	for _, may := range value.Enum() {
 		if !slices.Contains(place.Enum(), may) {
-			at.wants, at.has = wanted(place), fmt.Sprintf("%v in some resources", may)
+			at.wants, at.has = describePlace(place), fmt.Sprintf("%v in some resources", may)
 			return &at
 		}
 	}
 	return nil
 }
 
-// wanted is what a place takes, for people.
-func wanted(place *schema.Type) string {
+// describePlace describes for people what a place takes.
+func describePlace(place *schema.Type) string {
 	if enum := place.Enum(); len(enum) > 0 && len(enum) <= 12 {
 		words := make([]string, len(enum))
 		for i, value := range enum {
@@ -125,11 +125,11 @@ func wanted(place *schema.Type) string {
 		}
 		return "one of " + strings.Join(words, ", ")
 	}
-	return article(place.Kind())
+	return kindWithArticle(place.Kind())
 }
 
-// advice says how to make a value of a kind fit.
-func advice(value schema.Kind, place *schema.Type) string {
+// fitAdvice returns how to make a value of a kind fit, or "".
+func fitAdvice(value schema.Kind, place *schema.Type) string {
 	texts := value == schema.KindString || value == schema.KindIntOrString
 	switch place.Kind() {
 	case schema.KindInteger:
@@ -155,22 +155,23 @@ func advice(value schema.Kind, place *schema.Type) string {
 	return ""
 }
 
-// refused says why a literal does not fit a place, and shows it; "" if it does.
-// Nothing is no value: the key is left out.
-func refused(value any, place *schema.Type) string {
-	text := refusal(value, place)
-	if text == "" || fits(schema.Of(value), place, "") != nil {
+// describeRefusal returns why a literal does not fit a place, or "" if it does. Where that helps,
+// it shows the literal.
+func describeRefusal(value any, place *schema.Type) string {
+	text := refusalReason(value, place)
+	if text == "" || findMisfit(schema.Of(value), place, "") != nil {
 		return text
 	}
 	text += fmt.Sprintf(", not %v", value)
-	if near := nearest(value, place.Enum()); near != "" {
+	if near := suggestValue(value, place.Enum()); near != "" {
 		text += "; did you mean " + near + "?"
 	}
 	return text
 }
 
-// refusal is refused for values that are not to be shown.
-func refusal(value any, place *schema.Type) string {
+// refusalReason returns why a literal does not fit a place, or "" if it does. It does not show the
+// value. A nil is no value: the key is left out.
+func refusalReason(value any, place *schema.Type) string {
 	if value == nil || place.Kind() == schema.KindAny {
 		return ""
 	}
@@ -183,11 +184,11 @@ func refusal(value any, place *schema.Type) string {
 	if n, ok := value.(float64); ok && place.Kind() == schema.KindInteger && n == math.Trunc(n) {
 		return ""
 	}
-	if fits(is, place, "") != nil {
-		return fmt.Sprintf("must be %s, not %s%s", wanted(place), article(is.Kind()), literalAdvice(is.Kind(), place.Kind()))
+	if findMisfit(is, place, "") != nil {
+		return fmt.Sprintf("must be %s, not %s%s", describePlace(place), kindWithArticle(is.Kind()), literalAdvice(is.Kind(), place.Kind()))
 	}
 	if enum := place.Enum(); len(enum) > 0 && !slices.Contains(enum, value) {
-		return "must be " + wanted(place)
+		return "must be " + describePlace(place)
 	}
 	return ""
 }
@@ -202,7 +203,8 @@ func literalAdvice(value, place schema.Kind) string {
 	return ""
 }
 
-func nearest(value any, enum []any) string {
+// suggestValue returns the text of an enum that is most like a value, or "".
+func suggestValue(value any, enum []any) string {
 	text, ok := value.(string)
 	var words []string
 	for _, one := range enum {
@@ -218,8 +220,8 @@ func isQuantity(text string) bool {
 	return err == nil
 }
 
-// article is a kind as a person says it, such as "an integer".
-func article(kind schema.Kind) string {
+// kindWithArticle returns a kind with its article, such as "an integer".
+func kindWithArticle(kind schema.Kind) string {
 	name := kind.String()
 	if kind == schema.KindObject {
 		name = "map"

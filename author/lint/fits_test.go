@@ -72,8 +72,8 @@ func TestFits(t *testing.T) {
 		{nil, at(spec, "replicas"), ""}, {text, schema.Any, ""}, {schema.MapOf(text), at(container, "resources"), ""},
 	} {
 		got := ""
-		if m := fits(tt.value, tt.place, "at"); m != nil {
-			got = m.say("X", ".v")
+		if m := findMisfit(tt.value, tt.place, "at"); m != nil {
+			got = m.describeMisfit("X", ".v")
 		}
 		if got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
@@ -103,7 +103,7 @@ func TestRefused(t *testing.T) {
 		{nil, image, ""},
 		{"x", nil, ""},
 	} {
-		if got := refused(tt.value, tt.place); got != tt.want {
+		if got := describeRefusal(tt.value, tt.place); got != tt.want {
 			t.Errorf("%v: got  %s\nwant %s", tt.value, got, tt.want)
 		}
 	}

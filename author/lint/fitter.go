@@ -29,93 +29,94 @@ func (f *fitter) add(class typecheck.Class, n *typecheck.Node, format string, ar
 	f.findings = append(f.findings, typecheck.Finding{Class: class, Place: n.Place, Text: fmt.Sprintf(format, args...)})
 }
 
-// node compares one node with the type of its place.
-func (f *fitter) node(n *typecheck.Node, t *schema.Type, path string) {
+// checkNode compares one node with the type of its place.
+func (f *fitter) checkNode(n *typecheck.Node, t *schema.Type, path string) {
 	switch {
 	case n == nil || t.Kind() == schema.KindAny:
 	case n.Value != nil:
-		f.value(n, n.Value, t, path)
+		f.checkValue(n, n.Value, t, path)
 	case n.Text != nil:
-		f.text(n, t, path)
+		f.checkText(n, t, path)
 	case n.Keys != nil:
-		f.entries(n, t, path)
+		f.checkEntries(n, t, path)
 	case n.Items != nil:
-		f.items(n, t, path)
+		f.checkItems(n, t, path)
 	}
 	if n != nil {
-		f.beside(n, t, path)
+		f.checkBeside(n, t, path)
 	}
 }
 
-// entries compares a map that the author wrote.
-func (f *fitter) entries(n *typecheck.Node, t *schema.Type, path string) {
+// checkEntries compares a map that the author wrote.
+func (f *fitter) checkEntries(n *typecheck.Node, t *schema.Type, path string) {
 	if t.Kind() != schema.KindObject && t.Kind() != schema.KindFreeMap {
-		f.add(DoesNotFit, n, "%s of %s must be %s, not a map", path, f.subject, article(t.Kind()))
+		f.add(DoesNotFit, n, "%s of %s must be %s, not a map", path, f.subject, kindWithArticle(t.Kind()))
 		return
 	}
 	for _, e := range n.Keys {
 		if e.Name == "" {
-			f.node(e.Node, t.Elem(), path+".*")
+			f.checkNode(e.Node, t.Elem(), path+".*")
 			continue
 		}
 		field, found := t.Field(e.Name)
 		if !found {
-			f.add(f.unknown, e.Key, "%s", undeclared(f.subject, path, e.Name, t))
+			f.add(f.unknown, e.Key, "%s", describeUndeclared(f.subject, path, e.Name, t))
 			continue
 		}
-		required := slices.Contains(f.requires(t, path), e.Name)
+		required := slices.Contains(f.requiredFields(t, path), e.Name)
 		if v := e.Node.Value; f.absent != nil && required && v != nil && v.Nil {
 			f.add(typecheck.Nil, e.Node, "%s of %s is required, and %s may be absent: give it a value with default, or ask with required",
-				below(path, e.Name), f.subject, named(v))
+				joinPath(path, e.Name), f.subject, nameOfValue(v))
 		}
-		f.node(e.Node, field, below(path, e.Name))
+		f.checkNode(e.Node, field, joinPath(path, e.Name))
 	}
-	f.required(n, t, path)
-	f.exclusive(n, t, path)
+	f.recordRequired(n, t, path)
+	f.checkExclusive(n, t, path)
 	if f.builtIn {
-		f.excessive(n, path)
+		f.checkRequests(n, path)
 	}
 }
 
-// requires are the fields that a map at a path must have.
-func (f *fitter) requires(t *schema.Type, path string) []string {
+// requiredFields returns the fields that a map at a path must have.
+func (f *fitter) requiredFields(t *schema.Type, path string) []string {
 	if f.builtIn {
-		return required(t, path)
+		return requiredOf(t, path)
 	}
 	return t.Required()
 }
 
-// excessive finds constant requests that are greater than their limits.
-func (f *fitter) excessive(n *typecheck.Node, path string) {
-	requests := entry(n, "requests")
-	for _, name := range excessive(path, constants(requests), constants(entry(n, "limits"))) {
-		f.add(InvalidChild, entry(requests, name), "%s of %s must not be greater than its limit", below(below(path, "requests"), name), f.subject)
+// checkRequests finds constant requests that are greater than their limits.
+func (f *fitter) checkRequests(n *typecheck.Node, path string) {
+	requests := entryOf(n, "requests")
+	for _, name := range excessiveRequests(path, knownEntries(requests), knownEntries(entryOf(n, "limits"))) {
+		f.add(InvalidChild, entryOf(requests, name), "%s of %s must not be greater than its limit",
+			joinPath(joinPath(path, "requests"), name), f.subject)
 	}
 }
 
-// required notes which required fields a map has.
-func (f *fitter) required(n *typecheck.Node, t *schema.Type, path string) {
+// recordRequired records which required fields a map has.
+func (f *fitter) recordRequired(n *typecheck.Node, t *schema.Type, path string) {
 	if f.absent == nil {
 		return
 	}
-	for _, name := range f.requires(t, path) {
+	for _, name := range f.requiredFields(t, path) {
 		field, _ := t.Field(name)
 		if field.Default() != nil || path == "" && (name == "apiVersion" || name == "kind" || name == "metadata") {
 			continue
 		}
 		there := len(n.Beside) > 0 || slices.ContainsFunc(n.Keys, func(e typecheck.Entry) bool {
-			return e.Name == "" || e.Name == name && !nothing(e.Node)
+			return e.Name == "" || e.Name == name && !isNil(e.Node)
 		})
-		there = there || mistaken(name, t, names(n))
-		f.absent.note(n.Place, fmt.Sprintf("%s requires %s", f.subject, below(path, name)), !there)
+		there = there || isMisspelt(name, t, literalKeys(n))
+		f.absent.recordMap(n.Place, fmt.Sprintf("%s requires %s", f.subject, joinPath(path, name)), !there)
 	}
 }
 
-// nothing reports whether nothing is written as a value: the key is left out.
-func nothing(n *typecheck.Node) bool { return n.Value != nil && n.Value.Known && n.Value.Const == nil }
+// isNil reports whether the value is written as nil: the key is left out.
+func isNil(n *typecheck.Node) bool { return n.Value != nil && n.Value.Known && n.Value.Const == nil }
 
-// names are the literal keys of a map.
-func names(n *typecheck.Node) iter.Seq[string] {
+// literalKeys yields the literal keys of a map.
+func literalKeys(n *typecheck.Node) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, e := range n.Keys {
 			if e.Name != "" && !yield(e.Name) {
@@ -125,64 +126,64 @@ func names(n *typecheck.Node) iter.Seq[string] {
 	}
 }
 
-// items compares a list that the author wrote.
-func (f *fitter) items(n *typecheck.Node, t *schema.Type, path string) {
+// checkItems compares a list that the author wrote.
+func (f *fitter) checkItems(n *typecheck.Node, t *schema.Type, path string) {
 	if t.Kind() != schema.KindList {
-		f.add(DoesNotFit, n, "%s of %s must be %s, not a list", path, f.subject, article(t.Kind()))
+		f.add(DoesNotFit, n, "%s of %s must be %s, not a list", path, f.subject, kindWithArticle(t.Kind()))
 		return
 	}
 	for _, item := range n.Items {
-		f.node(item, t.Elem(), path+"[]")
+		f.checkNode(item, t.Elem(), path+"[]")
 	}
 }
 
-// beside compares what is printed as further entries or items.
-func (f *fitter) beside(n *typecheck.Node, t *schema.Type, path string) {
+// checkBeside compares what is printed as further entries or items.
+func (f *fitter) checkBeside(n *typecheck.Node, t *schema.Type, path string) {
 	for _, v := range n.Beside {
-		if misfit := fits(v.Type, t, path); misfit != nil {
-			f.add(DoesNotFit, n, "%s", misfit.say(f.subject, named(v)))
+		if misfit := findMisfit(v.Type, t, path); misfit != nil {
+			f.add(DoesNotFit, n, "%s", misfit.describeMisfit(f.subject, nameOfValue(v)))
 		}
 	}
 }
 
-// value compares a scalar, or a printed value of any type.
-func (f *fitter) value(n *typecheck.Node, v *typecheck.Value, t *schema.Type, path string) {
+// checkValue compares a scalar, or a printed value of any type.
+func (f *fitter) checkValue(n *typecheck.Node, v *typecheck.Value, t *schema.Type, path string) {
 	if v.Known {
-		if text := refused(v.Const, t); text != "" {
+		if text := describeRefusal(v.Const, t); text != "" {
 			f.add(DoesNotFit, n, "%s of %s %s", path, f.subject, text)
 		} else {
-			f.invalid(n, path, v.Const)
+			f.checkValidity(n, path, v.Const)
 		}
 		return
 	}
-	if misfit := fits(v.Type, t, path); misfit != nil {
-		f.add(DoesNotFit, n, "%s", misfit.say(f.subject, named(v)))
+	if misfit := findMisfit(v.Type, t, path); misfit != nil {
+		f.add(DoesNotFit, n, "%s", misfit.describeMisfit(f.subject, nameOfValue(v)))
 	}
 }
 
-// text compares a text that holds values.
-func (f *fitter) text(n *typecheck.Node, t *schema.Type, path string) {
+// checkText compares a text that holds values.
+func (f *fitter) checkText(n *typecheck.Node, t *schema.Type, path string) {
 	switch t.Kind() {
 	case schema.KindString, schema.KindIntOrString:
-		f.invalid(n, path, sample(n))
+		f.checkValidity(n, path, sampleText(n))
 		return
 	}
 	advice := ""
 	if t.Kind() == schema.KindInteger || t.Kind() == schema.KindNumber || t.Kind() == schema.KindBoolean {
 		advice = ": print the value alone, without quotes"
 	}
-	f.add(DoesNotFit, n, "%s of %s must be %s, not a text%s", path, f.subject, article(t.Kind()), advice)
+	f.add(DoesNotFit, n, "%s of %s must be %s, not a text%s", path, f.subject, kindWithArticle(t.Kind()), advice)
 }
 
-// invalid finds what the API server refuses in a value that its type allows.
-func (f *fitter) invalid(n *typecheck.Node, path string, value any) {
-	if text := invalid(f.subject, path, value); f.builtIn && text != "" {
+// checkValidity finds what the API server refuses in a value that its type allows.
+func (f *fitter) checkValidity(n *typecheck.Node, path string, value any) {
+	if text := validationError(f.subject, path, value); f.builtIn && text != "" {
 		f.add(InvalidChild, n, "%s", text)
 	}
 }
 
-// named is how messages call a value.
-func named(v *typecheck.Value) string {
+// nameOfValue returns what messages call a value.
+func nameOfValue(v *typecheck.Value) string {
 	if !v.Exact || len(v.Sources) == 0 || v.Sources[0].Path == "" {
 		return "this"
 	}

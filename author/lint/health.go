@@ -14,9 +14,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/status/readiness"
 )
 
-// health checks the health expressions of the folder and of its root, and finds kinds of
+// checkHealth checks the health expressions of the folder and of its root. It also finds kinds of
 // children that need one.
-func (l *linter) health() {
+func (l *linter) checkHealth() {
 	for _, e := range l.kind.HealthEntries {
 		l.healthFields(e)
 		for _, call := range e.EmptyAlls() {
@@ -35,7 +35,7 @@ func (l *linter) health() {
 // healthFields finds fields that an entry reads and no kind that it decides for has.
 func (l *linter) healthFields(e kind.HealthEntry) {
 	types := map[apischema.GroupVersionKind]*schema.Type{}
-	for _, gvk := range l.rendered() {
+	for _, gvk := range l.renderedKinds() {
 		if l.kind.Health.FindAuthored(gvk.GroupKind()) != e.Rule {
 			continue
 		}
@@ -63,8 +63,8 @@ func (l *linter) healthFields(e kind.HealthEntry) {
 	}
 }
 
-// rendered are the kinds that the folder renders or patches.
-func (l *linter) rendered() []apischema.GroupVersionKind {
+// renderedKinds returns the kinds that the folder renders or patches.
+func (l *linter) renderedKinds() []apischema.GroupVersionKind {
 	var all []apischema.GroupVersionKind
 	for _, c := range l.kind.Children {
 		all = append(all, c.GroupVersionKind)
@@ -91,7 +91,7 @@ func missingField(t *schema.Type, gvk apischema.GroupVersionKind, path health.Pa
 			return "" // a text or number: CEL says so
 		}
 		if !found {
-			return undeclared(gvk.Kind+" "+gvk.GroupVersion().String(), path[:i].String(), name, t)
+			return describeUndeclared(gvk.Kind+" "+gvk.GroupVersion().String(), path[:i].String(), name, t)
 		}
 		t = field
 	}

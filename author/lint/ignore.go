@@ -36,11 +36,11 @@ var (
 	inYAML     = regexp.MustCompile(`(?:^|\s)#\s*jacquard:ignore\b(.*)$`)
 )
 
-// silence parts findings from those that comments silence, and finds comments
-// that say too little or nothing.
-func (l *linter) silence(all []typecheck.Finding) (loud []typecheck.Finding, silenced []Silenced) {
+// applySilencers separates findings from those that comments silence. It adds findings for comments
+// that lack a part or silence nothing.
+func (l *linter) applySilencers(all []typecheck.Finding) (loud []typecheck.Finding, silenced []Silenced) {
 	on := map[template.Place][]*silencer{}
-	silencers := l.silencers()
+	silencers := l.findSilencers()
 	for _, s := range silencers {
 		on[s.about] = append(on[s.about], s)
 	}
@@ -49,7 +49,7 @@ func (l *linter) silence(all []typecheck.Finding) (loud []typecheck.Finding, sil
 		switch {
 		case i < 0:
 			loud = append(loud, f)
-		case l.refuses(f):
+		case l.preventsLoading(f):
 			on[lineOf(f.Place)][i].wrong = "what keeps the folder from loading cannot be silenced: mend it"
 			loud = append(loud, f)
 		default:
@@ -72,25 +72,25 @@ func (l *linter) silence(all []typecheck.Finding) (loud []typecheck.Finding, sil
 	return loud, silenced
 }
 
-// refuses reports whether a finding keeps the folder from loading.
-func (l *linter) refuses(f typecheck.Finding) bool {
+// preventsLoading reports whether a finding prevents the folder from loading.
+func (l *linter) preventsLoading(f typecheck.Finding) bool {
 	return l.kind == nil || f.Class == typecheck.UnknownField && f.Read == "" && f.Path != "" && f.Place.File != l.kind.CRD.File
 }
 
-// silencers are the comments of the kind's files, in order.
-func (l *linter) silencers() []*silencer {
+// findSilencers returns the silencing comments of the kind's files, in order.
+func (l *linter) findSilencers() []*silencer {
 	var all []*silencer
 	for _, file := range slices.Sorted(maps.Keys(l.texts)) {
 		all = append(all, silencersOf(file, l.texts[file], inTemplate)...)
 	}
-	for _, file := range l.settings() {
+	for _, file := range l.settingsFiles() {
 		all = append(all, silencersOf(file.Shown, strings.Split(string(file.Data), "\n"), inYAML)...)
 	}
 	return all
 }
 
-// settings are the files of the kind that are no templates.
-func (l *linter) settings() []folder.File {
+// settingsFiles returns the files of the kind that are no templates.
+func (l *linter) settingsFiles() []folder.File {
 	var all []folder.File
 	if f := l.catalog.Folder(l.name); f != nil {
 		for _, file := range []*folder.File{f.Settings, f.Config, f.Health} {
@@ -115,7 +115,7 @@ func silencersOf(file string, lines []string, form *regexp.Regexp) []*silencer {
 			continue
 		}
 		if at < 0 {
-			alone = about(alone, i+1)
+			alone = assignLine(alone, i+1)
 			continue
 		}
 		s := &silencer{
@@ -132,14 +132,14 @@ func silencersOf(file string, lines []string, form *regexp.Regexp) []*silencer {
 		if strings.TrimSpace(line[:m[0]]+line[m[1]:]) == "" {
 			alone = append(alone, s)
 		} else {
-			alone = about(alone, i+1)
+			alone = assignLine(alone, i+1)
 		}
 	}
 	return all
 }
 
-// about makes comments be about a line; none is left then.
-func about(alone []*silencer, line int) []*silencer {
+// assignLine makes the comments apply to a line. It returns nil, since none is left to assign.
+func assignLine(alone []*silencer, line int) []*silencer {
 	for _, s := range alone {
 		s.about.Line = line
 	}

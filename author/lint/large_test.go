@@ -222,7 +222,7 @@ func lintLarge(tb testing.TB, root string) (made uint64, followed *typecheck.Flo
 		tb.Fatal(err, c.Faults())
 	}
 	l := &linter{catalog: c, name: "larges.example.com"}
-	l.follow()
+	l.checkTemplates()
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc, l.flow
 }

@@ -13,26 +13,26 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// follow checks all but what samples show.
-func (l *linter) follow() {
+// checkTemplates checks everything except what samples show.
+func (l *linter) checkTemplates() {
 	c, name := l.catalog, l.name
-	l.texts = texts(c, name)
+	l.texts = linesByFile(c, name)
 	l.findings = Findings(c.Broken[name])
-	k := understood(c, name)
+	k := followableKind(c, name)
 	if k == nil {
 		return
 	}
 	l.kind, l.flow = k, flowOf(c, k, schema.Root(k.Version))
 	l.findings = slices.DeleteFunc(l.findings, l.isFollowed)
 	l.findings = append(l.findings, l.flow.Findings...)
-	l.documents()
-	l.newest()
-	l.oscillating()
+	l.checkDocuments()
+	l.checkNewest()
+	l.checkOscillation()
 	l.optionalSpec()
-	l.crd()
-	l.status()
-	l.unused()
-	l.health()
+	l.checkCRD()
+	l.checkStatus()
+	l.checkUnused()
+	l.checkHealth()
 }
 
 // isFollowed reports whether a finding of loading is one of the flow too, which says more
@@ -73,12 +73,11 @@ func (l *linter) add(class typecheck.Class, place template.Place, text string) {
 // first.
 var consequences = map[typecheck.Class]int{Unpackable: 1, Example: 1, Golden: 1, UnusedField: 2, UnusedPartial: 2, UnusedRule: 2, Ignore: 3}
 
-// finished gives the findings in order, causes first, each once and with its
-// length.
-func (l *linter) finished() []typecheck.Finding {
+// finishFindings returns the findings in order, causes first, each once and with its length.
+func (l *linter) finishFindings() []typecheck.Finding {
 	all := l.findings
 	for i := range all {
-		l.complete(&all[i])
+		l.completeFinding(&all[i])
 	}
 	slices.SortStableFunc(all, func(a, b typecheck.Finding) int {
 		return cmp.Or(cmp.Compare(consequences[a.Class], consequences[b.Class]), cmp.Compare(a.Place.File, b.Place.File),

@@ -13,8 +13,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
-// marks checks a document's annotations, and those of what it holds.
-func (l *linter) marks(d *document) {
+// checkMarks checks the annotations of a document and of the objects in it.
+func (l *linter) checkMarks(d *document) {
 	for name, e := range d.marks {
 		if domain, mark, _ := strings.Cut(name, "/"); domain != api.Domain && schema.Suggest(domain, []string{api.Domain}) != "" {
 			l.add(Annotation, e.Key.Place, fmt.Sprintf("%s means nothing here; did you mean %s?", name, meantMark(mark)))
@@ -63,7 +63,7 @@ var job = apischema.GroupKind{Group: "batch", Kind: "Job"}
 // jobTTL finds Jobs that go when they have ended, and would then be made and
 // run again.
 func (l *linter) jobTTL(d *document) {
-	spec := entry(d.root, "spec")
+	spec := entryOf(d.root, "spec")
 	if d.gvk.GroupKind() != job || d.patch || spec == nil || d.marks[api.AnnotationOnce].Node != nil {
 		return
 	}
@@ -76,11 +76,10 @@ func (l *linter) jobTTL(d *document) {
 	}
 }
 
-// initials finds paths of fields that are set at first only and that there
-// cannot be.
-func (l *linter) initials(d *document) {
+// checkInitials finds paths of initial fields that the document cannot have.
+func (l *linter) checkInitials(d *document) {
 	mark := d.marks[api.AnnotationInitial].Node
-	paths, err := kind.InitialPaths(literal(mark))
+	paths, err := kind.InitialPaths(literalText(mark))
 	if mark == nil || err != nil { // which is told when it is compiled
 		return
 	}
@@ -89,10 +88,10 @@ func (l *linter) initials(d *document) {
 		for _, step := range path {
 			field, found := t.Field(step)
 			if !found {
-				l.add(Annotation, mark.Place, fmt.Sprintf("%s: %s", api.AnnotationInitial, undeclared(d.subject(), at, step, t)))
+				l.add(Annotation, mark.Place, fmt.Sprintf("%s: %s", api.AnnotationInitial, describeUndeclared(d.kindAndVersion(), at, step, t)))
 				break
 			}
-			t, at = field, below(at, step)
+			t, at = field, joinPath(at, step)
 		}
 	}
 }

@@ -215,8 +215,8 @@ func (k *mutable) findings(t *testing.T, m mutant) []typecheck.Finding {
 	with.Roots = map[string]string{k.name: t.TempDir()}
 	// What following tells needs no samples.
 	l := &linter{catalog: with, name: k.name}
-	l.follow()
-	if followed := l.finished(); len(followed) > 0 {
+	l.checkTemplates()
+	if followed := l.finishFindings(); len(followed) > 0 {
 		return followed
 	}
 	return Check(t.Context(), with, k.name)

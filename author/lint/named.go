@@ -7,34 +7,33 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// named finds a document whose name may be missing.
-func (l *linter) named(d *document, absent absences) {
-	metadata := entry(d.root, "metadata")
+// checkNamePresent finds a document whose name may be missing.
+func (l *linter) checkNamePresent(d *document, absent absences) {
+	metadata := entryOf(d.root, "metadata")
 	if metadata == nil || metadata.Keys == nil {
 		return // a map that is printed as a whole may have one
 	}
-	missing := fmt.Sprintf("%s requires metadata.name", d.subject())
-	name := entry(metadata, "name")
+	missing := fmt.Sprintf("%s requires metadata.name", d.kindAndVersion())
+	name := entryOf(metadata, "name")
 	if name == nil {
-		open := len(metadata.Beside) > 0 || entry(metadata, "") != nil
-		absent.note(metadata.Place, missing, !open)
+		open := len(metadata.Beside) > 0 || entryOf(metadata, "") != nil
+		absent.recordMap(metadata.Place, missing, !open)
 		return
 	}
-	absent.note(metadata.Place, missing, false)
+	absent.recordMap(metadata.Place, missing, false)
 	switch v := name.Value; {
 	case v == nil:
 	case v.Known && (v.Const == nil || v.Const == ""):
 		l.add(InvalidChild, name.Place, missing+", and this is nil")
 	case v.Nil:
 		l.add(typecheck.Nil, name.Place, fmt.Sprintf("%s, and %s may be absent: give it a value with default, or ask with required", missing,
-			named(v)))
+			nameOfValue(v)))
 	}
 }
 
-// newest finds reads of a file's newest child where that may be of any of
-// several kinds. await may wait for such a file, if no field is read of what it
-// returns.
-func (l *linter) newest() {
+// checkNewest finds reads of a file's newest child where that child may be of any of several kinds.
+// await may wait for such a file, if no field of what it returns is read.
+func (l *linter) checkNewest() {
 	for _, ask := range l.kind.Asks {
 		if ask.Function == "child" {
 			l.newestOf(ask.Args[0], ask.Function, ask.Place)

@@ -23,56 +23,57 @@ var nameLimits = map[apischema.GroupKind]int{
 	{Group: "apps", Kind: "StatefulSet"}: 52,
 }
 
-// names finds names and labels that can be longer than Kubernetes allows.
-func (l *linter) names(d *document) {
+// checkNames finds names and labels that can be longer than Kubernetes allows.
+func (l *linter) checkNames(d *document) {
 	limit := validation.DNS1123SubdomainMaxLength
 	if most, limited := nameLimits[d.gvk.GroupKind()]; limited {
 		limit = most
 	}
-	metadata := entry(d.root, "metadata")
-	l.tooLong(bound{node: entry(metadata, "name"), limit: limit}, "metadata.name of "+d.subject())
-	l.labels(metadata, d)
+	metadata := entryOf(d.root, "metadata")
+	l.tooLong(bound{node: entryOf(metadata, "name"), limit: limit}, "metadata.name of "+d.kindAndVersion())
+	l.checkLabels(metadata, d)
 	if d.gvk.GroupKind() == (apischema.GroupKind{Kind: "Service"}) {
-		l.values(entry(entry(d.root, "spec"), "selector"), "spec.selector", d)
+		l.checkLabelValues(entryOf(entryOf(d.root, "spec"), "selector"), "spec.selector", d)
 	}
-	l.inner(entry(d.root, "spec"), "spec", d)
+	l.checkInner(entryOf(d.root, "spec"), "spec", d)
 }
 
-// labels checks the labels of some metadata.
-func (l *linter) labels(metadata *typecheck.Node, d *document) {
-	l.values(entry(metadata, "labels"), "labels", d)
+// checkLabels checks the labels in the metadata of an object.
+func (l *linter) checkLabels(metadata *typecheck.Node, d *document) {
+	l.checkLabelValues(entryOf(metadata, "labels"), "labels", d)
 }
 
-// inner finds labels, selectors and containers below a node.
-func (l *linter) inner(n *typecheck.Node, path string, d *document) {
+// checkInner checks labels, selectors and containers below a node.
+func (l *linter) checkInner(n *typecheck.Node, path string, d *document) {
 	if n == nil {
 		return
 	}
 	for _, e := range n.Keys {
 		switch e.Name {
 		case "metadata":
-			l.labels(e.Node, d)
+			l.checkLabels(e.Node, d)
 		case "matchLabels":
-			l.values(e.Node, below(path, e.Name), d)
+			l.checkLabelValues(e.Node, joinPath(path, e.Name), d)
 		case "containers", "initContainers":
 			for _, item := range e.Node.Items {
-				l.tooLong(bound{entry(item, "name"), validation.DNS1123LabelMaxLength, true}, below(path, e.Name)+"[].name of "+d.subject())
+				l.tooLong(bound{entryOf(item, "name"), validation.DNS1123LabelMaxLength, true}, joinPath(path, e.Name)+"[].name of "+d.kindAndVersion())
 			}
 		}
-		l.inner(e.Node, below(path, e.Name), d)
+		l.checkInner(e.Node, joinPath(path, e.Name), d)
 	}
 	for _, item := range n.Items {
-		l.inner(item, path+"[]", d)
+		l.checkInner(item, path+"[]", d)
 	}
 }
 
-// values checks the values of labels.
-func (l *linter) values(labels *typecheck.Node, path string, d *document) {
+// checkLabelValues checks the values of labels.
+func (l *linter) checkLabelValues(labels *typecheck.Node, path string, d *document) {
 	if labels == nil {
 		return
 	}
 	for _, e := range labels.Keys {
-		l.tooLong(bound{node: e.Node, limit: validation.LabelValueMaxLength}, fmt.Sprintf("the label %s in %s of %s", e.Name, path, d.subject()))
+		l.tooLong(bound{node: e.Node, limit: validation.LabelValueMaxLength},
+			fmt.Sprintf("the label %s in %s of %s", e.Name, path, d.kindAndVersion()))
 	}
 }
 
@@ -90,17 +91,17 @@ func (l *linter) tooLong(of bound, what string) {
 	if n == nil {
 		return
 	}
-	most, values := longest(n)
+	most, values := maxLength(n)
 	if most <= limit {
 		return
 	}
 	l.add(TooLong, n.Place, fmt.Sprintf("%s has at most %d characters, and this can have %d: %s", what, limit, most,
-		l.shorter(of, values)))
+		l.shorteningAdvice(of, values)))
 }
 
-// longest is how many characters a node has at most, -1 if that is not known,
-// and the values that it holds.
-func longest(n *typecheck.Node) (most int, values []*typecheck.Value) {
+// maxLength returns how many characters a node has at most, or -1 if that is not known, and the
+// values that it holds.
+func maxLength(n *typecheck.Node) (most int, values []*typecheck.Value) {
 	switch {
 	case n.Value != nil:
 		values = []*typecheck.Value{n.Value}
@@ -120,8 +121,8 @@ func longest(n *typecheck.Node) (most int, values []*typecheck.Value) {
 	return most, values
 }
 
-// shorter says how to make a text of these values short enough.
-func (l *linter) shorter(of bound, values []*typecheck.Value) string {
+// shorteningAdvice returns how to make a text of these values short enough.
+func (l *linter) shorteningAdvice(of bound, values []*typecheck.Value) string {
 	n, limit := of.node, of.limit
 	name := slices.IndexFunc(values, func(v *typecheck.Value) bool {
 		return slices.ContainsFunc(v.Sources, func(s typecheck.Source) bool { return s.Read == "" && s.Path == "metadata.name" })
@@ -129,7 +130,7 @@ func (l *linter) shorter(of bound, values []*typecheck.Value) string {
 	if name < 0 {
 		return fmt.Sprintf("use trunc %d, or limit the field in the CRD with maxLength", limit)
 	}
-	r := l.beside(n, values, name)
+	r := l.restOf(n, values, name)
 	var ways []string
 	metadata, _ := schema.Root(l.kind.Version).Field("metadata")
 	longest, _ := metadata.Field("name")
@@ -163,9 +164,9 @@ type rest struct {
 	told bool
 }
 
-// beside is what a text has beside the value of that index, which is made of
-// the resource's name.
-func (l *linter) beside(n *typecheck.Node, values []*typecheck.Value, name int) rest {
+// restOf returns what a text has besides the value of that index, which is made of the resource's
+// name.
+func (l *linter) restOf(n *typecheck.Node, values []*typecheck.Value, name int) rest {
 	r := rest{told: values[name].Exact}
 	computed := false
 	for i, v := range values {
@@ -181,7 +182,7 @@ func (l *linter) beside(n *typecheck.Node, values []*typecheck.Value, name int) 
 	if computed {
 		r.literal = ""
 	}
-	if suffix := l.suffix(n.Place); !r.told && len(values) == 1 && suffix != "" { // of childName
+	if suffix := l.literalSuffixAt(n.Place); !r.told && len(values) == 1 && suffix != "" { // of childName
 		return rest{literal: suffix, most: len(suffix) + 1, told: true}
 	}
 	return r

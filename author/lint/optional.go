@@ -21,7 +21,7 @@ func (l *linter) optionalSpec() {
 	}
 	given := &linter{catalog: l.catalog, kind: l.kind, flow: flowOf(l.catalog, l.kind, withGivenField(root, "spec"))}
 	given.findings = slices.Clone(given.flow.Findings)
-	given.documents()
+	given.checkDocuments()
 	type key struct {
 		class typecheck.Class
 		place template.Place

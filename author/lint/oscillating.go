@@ -10,23 +10,22 @@ import (
 	"github.com/jacquard-operator/jacquard/author/typecheck"
 )
 
-// oscillating finds files that put into themselves what changes each time that
-// they are written.
-func (l *linter) oscillating() {
+// checkOscillation finds files whose output contains what changes with each write of it.
+func (l *linter) checkOscillation() {
 	for _, file := range slices.Sorted(maps.Keys(l.flow.Paths)) {
 		for _, way := range l.flow.Paths[file] {
 			for _, made := range way.Documents {
 				if way.Ends == "" {
-					l.puts(file, made.Root, "status")
+					l.checkOscillationAt(file, made.Root, "status")
 				}
 			}
 		}
 	}
 }
 
-// puts looks at a node of what a file makes; at is its path in the resource,
-// where the file is status.yaml.
-func (l *linter) puts(file string, n *typecheck.Node, at string) {
+// checkOscillationAt checks a node of what a file makes. For status.yaml, at is the path of the
+// node in the resource.
+func (l *linter) checkOscillationAt(file string, n *typecheck.Node, at string) {
 	if n == nil {
 		return
 	}
@@ -35,14 +34,14 @@ func (l *linter) puts(file string, n *typecheck.Node, at string) {
 		switch part := ""; {
 		case v == nil:
 		case file == statusFile && slices.ContainsFunc(v.Sources, func(s typecheck.Source) bool {
-			return s.Read == "" && (s.Made || len(n.Text) > 1) && (s.Path == at || s.Path != "" && within(at, s.Path))
+			return s.Read == "" && (s.Made || len(n.Text) > 1) && (s.Path == at || s.Path != "" && isBelow(at, s.Path))
 		}):
 			l.add(Oscillating, n.Place, fmt.Sprintf(
 				"%s is made of what it was before, so each write of the status brings about the next: make it of what the children or the spec say",
 				at))
 		case file != statusFile && slices.ContainsFunc(v.Sources, func(s typecheck.Source) bool {
 			part = s.Path
-			return s.File == file && !s.Trait && turns(s.Path)
+			return s.File == file && !s.Trait && changesOnWrite(s.Path)
 		}):
 			l.add(Oscillating, n.Place, fmt.Sprintf(
 				"%s.yaml puts %s into that child, so each write of it brings about the next: put in only what it must keep, such as a field of its spec or data, or a checksum of what it is made of",
@@ -50,17 +49,17 @@ func (l *linter) puts(file string, n *typecheck.Node, at string) {
 		}
 	}
 	for _, e := range n.Keys {
-		l.puts(file, e.Key, at)
-		l.puts(file, e.Node, at+"."+e.Name)
+		l.checkOscillationAt(file, e.Key, at)
+		l.checkOscillationAt(file, e.Node, at+"."+e.Name)
 	}
 	for _, item := range n.Items {
-		l.puts(file, item, at+"[]")
+		l.checkOscillationAt(file, item, at+"[]")
 	}
 }
 
-// turns reports whether what stands at a path of a child changes whenever the child
-// is written.
-func turns(path string) bool {
+// changesOnWrite reports whether the value at a path of a child changes whenever the child is
+// written.
+func changesOnWrite(path string) bool {
 	whole := []string{"", "metadata", "metadata.annotations", "metadata.resourceVersion", "metadata.generation", "metadata.managedFields"}
 	return slices.Contains(whole, path) || strings.HasPrefix(path, "metadata.managedFields[")
 }

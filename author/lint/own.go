@@ -21,8 +21,8 @@ func Together(class typecheck.Class) bool { return slices.Contains(together, cla
 // only have those that the file calls and names.
 func Own(c *catalog.Catalog, name, file string) []typecheck.Finding {
 	l := &linter{catalog: c, name: name}
-	l.follow()
-	loud, _ := l.silence(l.finished())
+	l.checkTemplates()
+	loud, _ := l.applySilencers(l.finishFindings())
 	return slices.DeleteFunc(loud, func(f typecheck.Finding) bool {
 		return f.Place.File != file || Together(f.Class)
 	})

@@ -9,13 +9,13 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/render"
 )
 
-// ingress finds backends that there are not.
-func (f *family) ingress(c render.Child) []wrong {
+// checkIngress finds backends that do not exist.
+func (f *family) checkIngress(c render.Child) []wrong {
 	var all []wrong
 	backend := func(value any, path ...any) {
 		fields, _ := value.(map[string]any)
 		name, _, _ := unstructured.NestedString(fields, "service", "name")
-		if text := f.missing("Service", name); text != "" {
+		if text := f.describeMissing("Service", name); text != "" {
 			all = append(all, wrong{path: append(path, "service", "name"), text: text})
 		}
 	}
@@ -33,22 +33,21 @@ func (f *family) ingress(c render.Child) []wrong {
 	return all
 }
 
-// scaled finds an autoscaler of what there is not, or of what is also scaled
-// by the template.
-func (f *family) scaled(c render.Child) []wrong {
+// checkScaleTarget finds an autoscaler whose target does not exist.
+func (f *family) checkScaleTarget(c render.Child) []wrong {
 	kind, _, _ := unstructured.NestedString(c.Object.Object, "spec", "scaleTargetRef", "kind")
 	name, _, _ := unstructured.NestedString(c.Object.Object, "spec", "scaleTargetRef", "name")
 	if !slices.Contains([]string{"Deployment", "StatefulSet", "ReplicaSet"}, kind) {
 		return nil
 	}
-	if text := f.missing(kind, name); text != "" {
+	if text := f.describeMissing(kind, name); text != "" {
 		return []wrong{{path: []any{"spec", "scaleTargetRef", "name"}, text: text}}
 	}
 	return nil
 }
 
-// bounds finds an autoscaler whose bounds exclude each other.
-func bounds(c render.Child) []wrong {
+// checkBounds finds an autoscaler whose bounds exclude each other.
+func checkBounds(c render.Child) []wrong {
 	least, found, _ := unstructured.NestedInt64(c.Object.Object, "spec", "minReplicas")
 	most, bounded, _ := unstructured.NestedInt64(c.Object.Object, "spec", "maxReplicas")
 	if !found || !bounded || least <= most {

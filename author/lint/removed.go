@@ -52,19 +52,19 @@ var removals = []removal{
 	{"flowcontrol.apiserver.k8s.io/v1beta3", nil, "1.32", "flowcontrol.apiserver.k8s.io/v1"},
 }
 
-// removed finds the API of a document that is gone. Who asks whether the
-// cluster has it knows.
-func (l *linter) removed(d *document) {
+// checkRemovedAPI finds a document whose API was removed from Kubernetes. A template that queries
+// the API by hasAPI handles that itself.
+func (l *linter) checkRemovedAPI(d *document) {
 	apiVersion := d.gvk.GroupVersion().String()
 	i := removalOf(d.gvk)
-	if i < 0 || l.asks(apiVersion, d.gvk.Kind) {
+	if i < 0 || l.callsHasAPI(apiVersion, d.gvk.Kind) {
 		return
 	}
 	text := fmt.Sprintf("the %s of %s was removed in Kubernetes %s", d.gvk.Kind, apiVersion, removals[i].release)
 	if use := removals[i].use; use != "" {
 		text += "; use " + use
 	}
-	l.add(RemovedAPI, entry(d.root, "apiVersion").Place, text)
+	l.add(RemovedAPI, entryOf(d.root, "apiVersion").Place, text)
 }
 
 // removalOf is the index of the removal of a kind, -1 if there is none.
@@ -74,8 +74,8 @@ func removalOf(gvk apischema.GroupVersionKind) int {
 	})
 }
 
-// asks reports whether a template asks for an API by hasAPI.
-func (l *linter) asks(apiVersion, kind string) bool {
+// callsHasAPI reports whether a template queries an API by hasAPI.
+func (l *linter) callsHasAPI(apiVersion, kind string) bool {
 	return slices.ContainsFunc(l.kind.Asks, func(a template.Ask) bool {
 		return a.Function == "hasAPI" && slices.Equal(a.Args, []string{apiVersion, kind})
 	})

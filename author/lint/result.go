@@ -37,30 +37,31 @@ type Note struct {
 func Look(ctx context.Context, c *catalog.Catalog, name string, compared ...typecheck.Finding) Result {
 	l := &linter{catalog: c, name: name}
 	var r Result
-	if err := l.look(ctx, &r); err != nil {
-		l.findings = append(l.findings, findings(typecheck.Syntax, err)...)
+	if err := l.checkKind(ctx, &r); err != nil {
+		l.findings = append(l.findings, findingsOf(typecheck.Syntax, err)...)
 	}
 	l.findings = append(l.findings, compared...)
-	r.Findings, r.Silenced = l.silence(l.finished())
+	r.Findings, r.Silenced = l.applySilencers(l.finishFindings())
 	return r
 }
 
-// look checks all. A panic is an error of this kind: the others are checked.
-func (l *linter) look(ctx context.Context, r *Result) (err error) {
+// checkKind makes all checks of the kind. A panic becomes an error of this kind, so that the others
+// are still checked.
+func (l *linter) checkKind(ctx context.Context, r *Result) (err error) {
 	defer panics.Catch(&err, "checking "+l.name)
-	l.follow()
+	l.checkTemplates()
 	if l.catalog.Kinds[l.name] != nil {
-		l.samples(ctx)
-		l.packs()
+		l.checkSamples(ctx)
+		l.checkPacking()
 	}
-	r.Unchecked = l.unchecked()
+	r.Unchecked = l.uncheckedKinds()
 	return nil
 }
 
-// packs finds why pack refuses the kind.
-func (l *linter) packs() {
+// checkPacking finds reasons why pack refuses the kind.
+func (l *linter) checkPacking() {
 	in := pack.Input{Kind: l.kind, Folder: l.catalog.Folder(l.name), CRD: l.catalog.Definition(l.name), Plural: l.catalog.Plural}
-	for _, f := range findings(Unpackable, pack.Check(in)) {
+	for _, f := range findingsOf(Unpackable, pack.Check(in)) {
 		if f.Place.File == "" {
 			f.Place = template.Place{File: path.Join(l.catalog.Roots[l.name], "templates", l.name), Line: 1, Column: 1}
 		}
@@ -73,21 +74,21 @@ func Check(ctx context.Context, c *catalog.Catalog, name string) []typecheck.Fin
 	return Look(ctx, c, name).Findings
 }
 
-// unchecked are the kinds that documents are of in a version that no schema
-// knows, each at the first document of it. One of no version cannot be packed.
-func (l *linter) unchecked() []Note {
+// uncheckedKinds returns the kinds of documents whose version no schema knows, each at its first
+// document. A kind without a known plural is skipped, since it cannot be packed.
+func (l *linter) uncheckedKinds() []Note {
 	if l.flow == nil {
 		return nil
 	}
 	var notes []Note
 	seen := map[apischema.GroupVersionKind]bool{}
-	for _, d := range l.made() {
+	for _, d := range l.childDocuments() {
 		if seen[d.gvk] || l.catalog.Type(d.gvk) != nil || l.catalog.Plural(d.gvk) == "" {
 			continue
 		}
 		seen[d.gvk] = true
 		notes = append(notes, Note{d.root.Place,
-			fmt.Sprintf("no schema knows %s, so nothing is said of its fields: put a CRD with this version into schemas/", d.subject())})
+			fmt.Sprintf("no schema knows %s, so nothing is said of its fields: put a CRD with this version into schemas/", d.kindAndVersion())})
 	}
 	return slices.Clip(notes)
 }

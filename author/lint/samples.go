@@ -11,33 +11,32 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// samples renders the example and the golden cases, and checks what comes of
-// them.
-func (l *linter) samples(ctx context.Context) {
+// checkSamples renders the example and the golden cases, and checks the outcomes.
+func (l *linter) checkSamples(ctx context.Context) {
 	seen := newSightings(l.findings)
 	example, err := l.catalog.Example(l.name)
-	l.findings = append(l.findings, findings(Example, err)...)
+	l.findings = append(l.findings, findingsOf(Example, err)...)
 	if err == nil && example != nil {
-		l.example(ctx, example, seen)
+		l.checkExample(ctx, example, seen)
 	}
 	cases, err := l.catalog.Cases(l.name)
-	l.findings = append(l.findings, findings(Golden, err)...)
+	l.findings = append(l.findings, findingsOf(Golden, err)...)
 	for _, one := range cases {
-		l.golden(ctx, one, seen)
+		l.checkGolden(ctx, one, seen)
 	}
-	l.findings = append(l.findings, seen.findings()...)
+	l.findings = append(l.findings, seen.toFindings()...)
 }
 
-// example renders the resources of a file.
-func (l *linter) example(ctx context.Context, file *catalog.File, seen *sightings) {
+// checkExample renders the resources of a file.
+func (l *linter) checkExample(ctx context.Context, file *catalog.File, seen *sightings) {
 	resources, others, err := l.catalog.Resources(file.Objects)
 	if err != nil {
-		l.findings = append(l.findings, findings(Example, err)...)
+		l.findings = append(l.findings, findingsOf(Example, err)...)
 		return
 	}
 	cluster, err := l.catalog.Cluster(nil, others)
 	if err != nil {
-		l.findings = append(l.findings, findings(Example, err)...)
+		l.findings = append(l.findings, findingsOf(Example, err)...)
 		return
 	}
 	found := 0
@@ -47,8 +46,8 @@ func (l *linter) example(ctx context.Context, file *catalog.File, seen *sighting
 		}
 		found++
 		out, err := catalog.Render(ctx, r, cluster)
-		l.findings = append(l.findings, findings(Example, err)...)
-		l.outcome(out, Example, false, seen)
+		l.findings = append(l.findings, findingsOf(Example, err)...)
+		l.checkOutcome(out, Example, false, seen)
 	}
 	if found == 0 {
 		l.add(Example, template.Place{File: file.Name, Line: 1, Column: 1},
@@ -56,50 +55,49 @@ func (l *linter) example(ctx context.Context, file *catalog.File, seen *sighting
 	}
 }
 
-// golden runs a golden case as jacquard test does. What it wants is not
-// compared.
-func (l *linter) golden(ctx context.Context, one *catalog.Case, seen *sightings) {
+// checkGolden runs a golden case as jacquard test does. It does not compare the output with the
+// expected one.
+func (l *linter) checkGolden(ctx context.Context, one *catalog.Case, seen *sightings) {
 	if _, wanted := one.Wants[catalog.FileWantStatus]; wanted && !l.kind.HasStatus {
 		l.add(Golden, template.Place{File: one.Path(catalog.FileWantStatus), Line: 1, Column: 1},
 			"the folder has no status.yaml: remove this file")
 	}
 	out, err := l.catalog.Run(ctx, one)
 	if err != nil {
-		l.findings = append(l.findings, findings(Golden, err)...)
+		l.findings = append(l.findings, findingsOf(Golden, err)...)
 		return
 	}
 	_, fails := one.Wants[catalog.FileWantError]
 	if len(one.Wants) > 0 {
-		l.outcome(out, Golden, fails, seen)
+		l.checkOutcome(out, Golden, fails, seen)
 		return
 	}
 	if out.Err == nil || out.Resource != nil {
 		cr := template.Place{File: one.Path("cr.yaml"), Line: 1, Column: 1}
 		l.add(Golden, cr, "this case wants nothing: run jacquard test --update, and read what it writes")
-		l.outcome(out, Golden, false, seen)
+		l.checkOutcome(out, Golden, false, seen)
 		return
 	}
-	refused := findings(Golden, out.Err)
+	refused := findingsOf(Golden, out.Err)
 	refused[0].Text += " (if the case is there to show this, run jacquard test --update)"
 	l.findings = append(l.findings, refused...)
 }
 
-// outcome checks what a sample came to; fails says that it is there to be
-// refused.
-func (l *linter) outcome(out *catalog.Outcome, class typecheck.Class, fails bool, seen *sightings) {
+// checkOutcome checks the outcome of a sample. fails means that the sample is meant to be refused.
+func (l *linter) checkOutcome(out *catalog.Outcome, class typecheck.Class, fails bool, seen *sightings) {
 	if out == nil {
 		return
 	}
 	if out.Resource == nil {
 		if !fails {
-			l.findings = append(l.findings, findings(class, out.Err)...)
+			l.findings = append(l.findings, findingsOf(class, out.Err)...)
 		}
 		return
 	}
 	from := out.Resource.Source.Place("")
 	if !fails {
-		for _, f := range findings(class, reasons(out)) {
-			seen.fails(f, from)
+		for _, f := range findingsOf(class, renderError(out)) {
+			seen.recordFailure(f, from)
 		}
 	}
 	result := out.Traced.Result
@@ -110,19 +108,19 @@ func (l *linter) outcome(out *catalog.Outcome, class typecheck.Class, fails bool
 		if child.Policy.Subresource == "scale" {
 			continue // the subresource is of another type than the object
 		}
-		for _, w := range l.wrongs(child) {
-			seen.shows(InvalidChild, w.place(child.Doc), strings.TrimSpace(w.text), from)
+		for _, w := range l.violationsOf(child) {
+			seen.recordChild(InvalidChild, w.placeIn(child.Doc), strings.TrimSpace(w.text), from)
 		}
 	}
 	together := &family{children: result.Children, resource: out.Resource.Object, whole: len(result.Waiting) == 0}
-	for _, w := range together.wrongs() {
-		seen.shows(w.class, w.place(w.child.Doc), w.text, from)
+	for _, w := range together.findDisputes() {
+		seen.recordChild(w.class, w.placeIn(w.child.Doc), w.text, from)
 	}
 }
 
-// reasons are why a sample does not render. A status that waits is none: what
-// was said last stays.
-func reasons(out *catalog.Outcome) error {
+// renderError returns why a sample does not render. A status that waits is no reason: the last one
+// stays.
+func renderError(out *catalog.Outcome) error {
 	var wait *template.Wait
 	if errors.As(out.Traced.StatusErr, &wait) {
 		return out.Traced.Err

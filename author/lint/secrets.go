@@ -6,30 +6,30 @@ import (
 	"github.com/jacquard-operator/jacquard/author/typecheck"
 )
 
-// secrets finds values of Secrets in a document that is none, where more people
-// may read them.
-func (l *linter) secrets(gvk apischema.GroupVersionKind, n *typecheck.Node) {
+// checkSecrets finds values of Secrets in a document that is no Secret, where more people may read
+// them.
+func (l *linter) checkSecrets(gvk apischema.GroupVersionKind, n *typecheck.Node) {
 	if n == nil || gvk.GroupKind() == (apischema.GroupKind{Kind: "Secret"}) {
 		return
 	}
-	l.secret(gvk, n, n.Value)
+	l.checkSecretValue(gvk, n, n.Value)
 	for _, v := range n.Text {
-		l.secret(gvk, n, v)
+		l.checkSecretValue(gvk, n, v)
 	}
 	for _, v := range n.Beside {
-		l.secret(gvk, n, v)
+		l.checkSecretValue(gvk, n, v)
 	}
 	for _, e := range n.Keys {
-		l.secrets(gvk, e.Key)
-		l.secrets(gvk, e.Node)
+		l.checkSecrets(gvk, e.Key)
+		l.checkSecrets(gvk, e.Node)
 	}
 	for _, item := range n.Items {
-		l.secrets(gvk, item)
+		l.checkSecrets(gvk, item)
 	}
 }
 
-// secret checks where one value comes from.
-func (l *linter) secret(gvk apischema.GroupVersionKind, n *typecheck.Node, v *typecheck.Value) {
+// checkSecretValue checks where one value comes from.
+func (l *linter) checkSecretValue(gvk apischema.GroupVersionKind, n *typecheck.Node, v *typecheck.Value) {
 	if v == nil {
 		return
 	}

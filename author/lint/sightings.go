@@ -37,17 +37,19 @@ func newSightings(said []typecheck.Finding) *sightings {
 
 func lineOf(p template.Place) template.Place { return template.Place{File: p.File, Line: p.Line} }
 
-// shows notes what is wrong with a child of the sample that stands at from.
-func (s *sightings) shows(class typecheck.Class, place template.Place, text, from string) {
-	s.note(sighting{place: place, text: text}, class, from)
+// recordChild records what is wrong with a child of the sample at from.
+func (s *sightings) recordChild(class typecheck.Class, place template.Place, text, from string) {
+	s.recordSighting(sighting{place: place, text: text}, class, from)
 }
 
-// fails notes why a sample does not render.
-func (s *sightings) fails(f typecheck.Finding, from string) {
-	s.note(sighting{place: f.Place, text: f.Text, fails: true}, f.Class, from)
+// recordFailure records why a sample does not render.
+func (s *sightings) recordFailure(f typecheck.Finding, from string) {
+	s.recordSighting(sighting{place: f.Place, text: f.Text, fails: true}, f.Class, from)
 }
 
-func (s *sightings) note(what sighting, class typecheck.Class, from string) {
+// recordSighting adds a sample to those that show a sighting, unless a finding covers its line
+// already.
+func (s *sightings) recordSighting(what sighting, class typecheck.Class, from string) {
 	if s.said[lineOf(what.place)] || what.fails && s.dropped[what.place.File] {
 		return
 	}
@@ -61,7 +63,8 @@ func (s *sightings) note(what sighting, class typecheck.Class, from string) {
 	}
 }
 
-func (s *sightings) findings() []typecheck.Finding {
+// toFindings returns a finding for each sighting, in order, with the samples that show it.
+func (s *sightings) toFindings() []typecheck.Finding {
 	var all []typecheck.Finding
 	for _, what := range s.order {
 		f := typecheck.Finding{Class: s.class[what], Place: what.place}

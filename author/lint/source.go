@@ -9,9 +9,8 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/folder"
 )
 
-// texts are the lines of a folder's templates, by the name that messages call
-// the file.
-func texts(c *catalog.Catalog, name string) map[string][]string {
+// linesByFile returns the lines of a folder's templates, by the name that messages give the file.
+func linesByFile(c *catalog.Catalog, name string) map[string][]string {
 	all := map[string][]string{}
 	f := c.Folder(name)
 	if f == nil {
@@ -27,9 +26,9 @@ func texts(c *catalog.Catalog, name string) map[string][]string {
 	return all
 }
 
-// complete gives a finding what only the source says: how much to underline,
-// and that braces are why it does not parse.
-func (l *linter) complete(f *typecheck.Finding) {
+// completeFinding adds to a finding what only the source shows: how much to underline, and whether
+// braces are why it does not parse.
+func (l *linter) completeFinding(f *typecheck.Finding) {
 	if f.Class == typecheck.Syntax && strings.HasPrefix(f.Text, "there is no annotation ") {
 		f.Class = Annotation
 	}
@@ -45,14 +44,13 @@ func (l *linter) complete(f *typecheck.Finding) {
 	}
 	if f.Length == 0 && f.Place.Column > 0 {
 		if runes := []rune(line); f.Place.Column <= len(runes) {
-			f.Length = length(string(runes[f.Place.Column-1:]))
+			f.Length = underlineLength(string(runes[f.Place.Column-1:]))
 		}
 	}
 }
 
-// length is how many characters there are to underline of a text: an action, or
-// a key or value.
-func length(text string) int {
+// underlineLength returns how many characters of a text to underline: an action, or a key or value.
+func underlineLength(text string) int {
 	if strings.HasPrefix(text, "{{") {
 		if end := strings.Index(text, "}}"); end > 0 {
 			return utf8.RuneCountInString(text[:end+2])

@@ -13,8 +13,8 @@ import (
 // engineStatus are the fields of a status that the engine has a hand in.
 var engineStatus = []string{"conditions", "observedGeneration", "children"}
 
-// status checks what status.yaml makes against the CRD's schema.
-func (l *linter) status() {
+// checkStatus checks what status.yaml makes against the CRD's schema.
+func (l *linter) checkStatus() {
 	if !l.kind.HasStatus {
 		return
 	}
@@ -34,7 +34,7 @@ func (l *linter) status() {
 			if way.Ends != "" || made.Root == nil {
 				continue
 			}
-			l.secrets(apischema.GroupVersionKind{}, made.Root)
+			l.checkSecrets(apischema.GroupVersionKind{}, made.Root)
 			l.saysReady(made.Root)
 			f := fitter{subject: l.kind.GVK.Kind + " " + l.kind.GVK.Version, unknown: StatusDropped}
 			root := *made.Root
@@ -47,7 +47,7 @@ func (l *linter) status() {
 					}
 				}
 			}
-			f.node(&root, t, "status")
+			f.checkNode(&root, t, "status")
 			for i := range f.findings {
 				f.findings[i].Class = StatusDropped
 			}
@@ -58,12 +58,12 @@ func (l *linter) status() {
 
 // saysReady finds a condition that only the engine may write.
 func (l *linter) saysReady(root *typecheck.Node) {
-	conditions := entry(root, "conditions")
+	conditions := entryOf(root, "conditions")
 	if conditions == nil {
 		return
 	}
 	for _, item := range conditions.Items {
-		if literal(entry(item, "type")) == "Ready" && literal(entry(item, "status")) == "True" {
+		if literalText(entryOf(item, "type")) == "Ready" && literalText(entryOf(item, "status")) == "True" {
 			l.add(StatusDropped, item.Place, "only the engine says that a resource is Ready, once all children are: leave this condition out, or take a type of your own; Ready may be \"False\" here")
 		}
 	}

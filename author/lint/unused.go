@@ -17,38 +17,37 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// unused finds what nobody needs: partials of the folder that are never called,
-// rules of kind.yaml for what it does not make or read, and fields that no
-// template reads.
-func (l *linter) unused() {
-	l.partials()
+// checkUnused finds what nobody needs. These are partials that are never called, rules of kind.yaml
+// without effect, and fields that no template reads.
+func (l *linter) checkUnused() {
+	l.checkPartials()
 	for _, idle := range append(l.kind.Ignored(), l.kind.Idle()...) {
 		l.add(UnusedRule, idle.Place, idle.Text)
 	}
-	u := &unusedFields{linter: l, rules: l.rules(), meant: l.meant(), reads: l.read()}
+	u := &unusedFields{linter: l, rules: l.validationRules(), meant: l.suggestedPaths(), reads: l.read()}
 	root := schema.Root(l.kind.Version)
 	for _, name := range root.Fields() {
 		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, name) {
 			field, _ := root.Field(name)
-			u.field(field, name, u.schemaPath()+".properties."+name)
+			u.checkField(field, name, u.schemaPath()+".properties."+name)
 		}
 	}
 }
 
-// partials finds defines of the folder's own that nothing calls.
-func (l *linter) partials() {
+// checkPartials finds defines of the folder's own that nothing calls.
+func (l *linter) checkPartials() {
 	for _, name := range slices.Sorted(maps.Keys(l.kind.Templates.Defines())) {
 		if !l.flow.Called[name] {
-			if place, own := l.defined(name); own {
+			if place, own := l.placeOfDefine(name); own {
 				l.add(UnusedPartial, place, fmt.Sprintf("nothing calls %q: remove it, or include it", name))
 			}
 		}
 	}
 }
 
-// defined finds where a define stands; own is false for one of templates/_lib,
-// which other kinds may call.
-func (l *linter) defined(name string) (place template.Place, own bool) {
+// placeOfDefine returns where a define stands. own is false for one of templates/_lib, which other
+// kinds may call.
+func (l *linter) placeOfDefine(name string) (place template.Place, own bool) {
 	begin := regexp.MustCompile(`\{\{-?\s*(define)\s+["` + "`" + `]` + regexp.QuoteMeta(name) + `["` + "`" + `]`)
 	for _, file := range slices.Sorted(maps.Keys(l.texts)) {
 		for i, line := range l.texts[file] {
@@ -95,9 +94,9 @@ var (
 
 var didYouMean = regexp.MustCompile(`did you mean ([^ ?]+)\?$`)
 
-// meant are the paths of the resource that findings suggest for misspelt ones:
-// once these are mended, they are read.
-func (l *linter) meant() []string {
+// suggestedPaths returns the paths of the resource that findings suggest for misspelt ones. They
+// are read once these are corrected.
+func (l *linter) suggestedPaths() []string {
 	var all []string
 	for _, f := range l.findings {
 		if m := didYouMean.FindStringSubmatch(f.Text); m != nil && f.Class == typecheck.UnknownField && f.Read == "" {
@@ -107,13 +106,13 @@ func (l *linter) meant() []string {
 	return all
 }
 
-// field looks at the field of a path; written is its path in the CRD's file.
-func (u *unusedFields) field(t *schema.Type, path, written string) {
+// checkField checks the field of a path. written is its path in the CRD's file.
+func (u *unusedFields) checkField(t *schema.Type, path, written string) {
 	read, whole := u.read(path)
-	if whole || u.ruled(path) && !read || slices.Contains(u.meant, path) {
+	if whole || u.hasRule(path) && !read || slices.Contains(u.meant, path) {
 		return
 	}
-	if !read && u.misspelt(path) {
+	if !read && u.isMisspelt(path) {
 		return
 	}
 	if !read {
@@ -126,28 +125,28 @@ func (u *unusedFields) field(t *schema.Type, path, written string) {
 		})
 		return
 	}
-	u.inside(t, path, written)
+	u.checkInside(t, path, written)
 }
 
-// misspelt reports whether a template reads the path under another name, which is
-// a finding of its own.
-func (u *unusedFields) misspelt(path string) bool {
+// isMisspelt reports whether a template reads the path under another name, which is a finding of
+// its own.
+func (u *unusedFields) isMisspelt(path string) bool {
 	return slices.ContainsFunc(u.flow.Findings, func(f typecheck.Finding) bool {
 		return f.Class == typecheck.UnknownField && strings.HasSuffix(f.Text, "; did you mean "+path+"?")
 	})
 }
 
-// inside looks at the fields below one that is read.
-func (u *unusedFields) inside(t *schema.Type, path, written string) {
+// checkInside checks the fields below one that is read.
+func (u *unusedFields) checkInside(t *schema.Type, path, written string) {
 	switch t.Kind() {
 	case schema.KindList:
-		u.inside(t.Elem(), path+"[]", written+".items")
+		u.checkInside(t.Elem(), path+"[]", written+".items")
 	case schema.KindFreeMap:
-		u.inside(t.Elem(), path+".*", written+".additionalProperties")
+		u.checkInside(t.Elem(), path+".*", written+".additionalProperties")
 	case schema.KindObject:
 		for _, name := range t.Fields() {
 			field, _ := t.Field(name)
-			u.field(field, path+"."+name, written+".properties."+name)
+			u.checkField(field, path+"."+name, written+".properties."+name)
 		}
 	}
 }
@@ -158,34 +157,33 @@ func (u *unusedFields) read(path string) (read, whole bool) {
 	for at, how := range u.reads {
 		// What ranges over a map with declared fields reads each of them.
 		all, ranged := strings.CutSuffix(at, ".*")
-		if how.Whole && (at == path || at == "" || within(path, at)) || ranged && within(path, all) && !strings.HasPrefix(path, at) {
+		if how.Whole && (at == path || at == "" || isBelow(path, at)) || ranged && isBelow(path, all) && !strings.HasPrefix(path, at) {
 			return true, true
 		}
-		read = read || at == path || within(at, path)
+		read = read || at == path || isBelow(at, path)
 	}
 	return read, false
 }
 
-// within reports whether a path is below another.
-func within(path, other string) bool {
+// isBelow reports whether a path is below another.
+func isBelow(path, other string) bool {
 	rest, found := strings.CutPrefix(path, other)
 	return found && rest != "" && (rest[0] == '.' || rest[0] == '[')
 }
 
-// ruled reports whether a validation rule names the field: it decides about
-// others then.
-func (u *unusedFields) ruled(path string) bool {
+// hasRule reports whether a validation rule names the field. Such a field decides about others.
+func (u *unusedFields) hasRule(path string) bool {
 	name := path[strings.LastIndexAny(path, ".]")+1:]
 	return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(u.rules)
 }
 
 // schemaPath is where the schema of the kind's version stands in the CRD.
 func (l *linter) schemaPath() string {
-	return fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", l.version())
+	return fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", l.versionIndex())
 }
 
-// rules is the text of all validation rules of the kind's version.
-func (l *linter) rules() string {
+// validationRules returns the text of all validation rules of the kind's version.
+func (l *linter) validationRules() string {
 	var b strings.Builder
 	for _, v := range l.kind.CRD.Object.Spec.Versions {
 		if v.Name == l.kind.Version.Name && v.Schema != nil {

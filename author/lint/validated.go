@@ -30,17 +30,18 @@ var validations = []struct {
 	// check returns what is wrong with a text that is not empty.
 	check func(text string) []string
 }{
-	{regexp.MustCompile(`^Service v1 metadata\.name$`), short(serviceName)},
-	{regexp.MustCompile(`^Namespace v1 metadata\.name$`), short(validation.IsDNS1123Label)},
-	{regexp.MustCompile(`^Service v1 spec\.ports\[\]\.name$`), short(validation.IsDNS1123Label)},
-	{regexp.MustCompile(`\b(containers|initContainers)\[\]\.name$`), short(validation.IsDNS1123Label)},
+	{regexp.MustCompile(`^Service v1 metadata\.name$`), ifShort(serviceName)},
+	{regexp.MustCompile(`^Namespace v1 metadata\.name$`), ifShort(validation.IsDNS1123Label)},
+	{regexp.MustCompile(`^Service v1 spec\.ports\[\]\.name$`), ifShort(validation.IsDNS1123Label)},
+	{regexp.MustCompile(`\b(containers|initContainers)\[\]\.name$`), ifShort(validation.IsDNS1123Label)},
 	{regexp.MustCompile(`\b(containers|initContainers)\[\]\.ports\[\]\.name$`), validation.IsValidPortName},
-	{regexp.MustCompile(`\bresources\.requests\.storage$`), above(0, "must be greater than 0")},
-	{regexp.MustCompile(`\bresources\.(requests|limits)\b`), above(-1, "must not be negative")},
+	{regexp.MustCompile(`\bresources\.requests\.storage$`), requireAbove(0, "must be greater than 0")},
+	{regexp.MustCompile(`\bresources\.(requests|limits)\b`), requireAbove(-1, "must not be negative")},
 }
 
-// short leaves what is too long to names.
-func short(check func(string) []string) func(string) []string {
+// ifShort returns a check that skips texts longer than a label may be. The check of names finds
+// those.
+func ifShort(check func(string) []string) func(string) []string {
 	return func(text string) []string {
 		if len(text) > validation.DNS1123LabelMaxLength {
 			return nil
@@ -61,8 +62,9 @@ func serviceName(text string) []string {
 	return nil
 }
 
-// above wants a quantity whose sign is greater. What is no quantity is found by its type.
-func above(sign int, fault string) func(string) []string {
+// requireAbove returns a check for quantities whose sign must be greater. A text that is no
+// quantity is left to the check of its type.
+func requireAbove(sign int, fault string) func(string) []string {
 	return func(text string) []string {
 		if quantity, err := resource.ParseQuantity(text); err == nil && quantity.Sign() <= sign {
 			return []string{fault}
@@ -71,9 +73,9 @@ func above(sign int, fault string) func(string) []string {
 	}
 }
 
-// invalid says why the API server refuses a value in spite of its type; "" if it does
+// validationError returns why the API server refuses a value in spite of its type, or "" if it does
 // not, as far as that is known.
-func invalid(subject, path string, value any) string {
+func validationError(subject, path string, value any) string {
 	if value == nil {
 		return ""
 	}
@@ -100,16 +102,16 @@ func invalid(subject, path string, value any) string {
 	return ""
 }
 
-// required are the fields that a map at this path of a built-in kind must have.
-func required(t *schema.Type, path string) []string {
+// requiredOf returns the fields that a map at this path of a built-in kind must have.
+func requiredOf(t *schema.Type, path string) []string {
 	if container.MatchString(path) {
 		return append(slices.Clone(t.Required()), "image")
 	}
 	return t.Required()
 }
 
-// excessive are the requests of a container that are greater than their limits.
-func excessive(path string, requests, limits map[string]any) []string {
+// excessiveRequests returns the requests of a container that are greater than their limits.
+func excessiveRequests(path string, requests, limits map[string]any) []string {
 	if owner, of := strings.CutSuffix(path, ".resources"); !of || !container.MatchString(owner) {
 		return nil
 	}
@@ -120,8 +122,8 @@ func excessive(path string, requests, limits map[string]any) []string {
 	})
 }
 
-// sample is a text that a node can be, with a letter for each value that is not known.
-func sample(n *typecheck.Node) string {
+// sampleText returns a text that a node can be, with a letter for each value that is not known.
+func sampleText(n *typecheck.Node) string {
 	text := ""
 	for _, v := range n.Text {
 		if piece, known := v.Const.(string); known && v.Known {
@@ -133,8 +135,8 @@ func sample(n *typecheck.Node) string {
 	return text
 }
 
-// constants are the entries of a map whose values are known.
-func constants(n *typecheck.Node) map[string]any {
+// knownEntries returns the entries of a map whose values are known.
+func knownEntries(n *typecheck.Node) map[string]any {
 	all := map[string]any{}
 	if n == nil {
 		return all

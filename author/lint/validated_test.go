@@ -49,7 +49,7 @@ func TestInvalid(t *testing.T) {
 		if want != "" {
 			want = tt.path + " of " + tt.subject + want
 		}
-		if got := invalid(tt.subject, tt.path, tt.value); got != want {
+		if got := validationError(tt.subject, tt.path, tt.value); got != want {
 			t.Errorf("%v:\ngot  %s\nwant %s", tt.value, got, want)
 		}
 	}
