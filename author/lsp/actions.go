@@ -17,18 +17,18 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
-// actions offers edits that mend findings.
-func (s *Server) actions(_ context.Context, q *query) ([]codeAction, error) {
+// codeActions returns the edits that correct findings.
+func (s *Server) codeActions(_ context.Context, q *query) ([]codeAction, error) {
 	all := []codeAction{}
 	if q.catalog == nil {
 		return all, nil
 	}
-	known, _, err := q.own(q.shown, q.inside, q.doc.text, func(*folder.Folder) {})
+	known, _, err := q.ownFindings(q.shown, q.inside, q.doc.text, func(*folder.Folder) {})
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	known = append(append(known, q.all()[q.shown]...), q.all()[path.Dir(q.shown)]...)
+	known = append(append(known, q.allFindings()[q.shown]...), q.allFindings()[path.Dir(q.shown)]...)
 	s.mu.Unlock()
 	for _, d := range q.params.Context.Diagnostics {
 		i := slices.IndexFunc(known, func(f typecheck.Finding) bool {
@@ -37,7 +37,9 @@ func (s *Server) actions(_ context.Context, q *query) ([]codeAction, error) {
 		if i < 0 || d.Source != "jacquard" {
 			continue
 		}
-		offers := []func(typecheck.Finding, diagnostic) *codeAction{q.replace, q.create, q.declare, q.require, q.useIfNil, q.silence}
+		offers := []func(typecheck.Finding, diagnostic) *codeAction{
+			q.replaceSuggested, q.createMissing, q.declareField, q.requireSpec, q.useIfNil, q.silenceFinding,
+		}
 		for _, offer := range offers {
 			if a := offer(known[i], d); a != nil {
 				a.Kind, a.Diagnostics = "quickfix", []diagnostic{d}
@@ -61,34 +63,34 @@ func (s *Server) endLines(e workspaceEdit) {
 	}
 }
 
-// edit is an action that puts a text into a file.
-func edit(title, uri string, where span, text string) *codeAction {
+// newEditAction returns an action that writes a text into a file.
+func newEditAction(title, uri string, where span, text string) *codeAction {
 	return &codeAction{Title: title, Edit: workspaceEdit{Changes: map[string][]textEdit{uri: {{where, text}}}}}
 }
 
-// declare adds a field that templates read to the CRD, with the type of the child's field
-// that it is printed into.
-func (q *query) declare(f typecheck.Finding, d diagnostic) *codeAction {
+// declareField returns an action that adds a field that templates read to the CRD. Its type is that
+// of the child's field into which it is printed.
+func (q *query) declareField(f typecheck.Finding, d diagnostic) *codeAction {
 	cut := strings.LastIndexByte(f.Path, '.')
 	if f.Class != typecheck.UnknownField || f.Read != "" || cut < 0 || q.crd == nil || q.crd.File == "" {
 		return nil
 	}
 	written, name := q.schemaPath(), f.Path[cut+1:]
-	for _, step := range steps(f.Path[:cut]) {
+	for _, step := range splitPath(f.Path[:cut]) {
 		if step == "[]" {
 			written += ".items"
 		} else {
 			written += ".properties." + step
 		}
 	}
-	file := q.abs(q.crd.File)
+	file := q.absPath(q.crd.File)
 	text := q.server.textOf(file)
 	properties := valueAt(text, written+".properties")
 	if properties == nil || properties.Kind != yamlv3.MappingNode || len(properties.Content) == 0 {
 		return nil
 	}
-	where, added := before(text, properties, fmt.Sprintf("%s: {%s}", name, q.typeFor(name, offsetOf(q.doc.text, d.Range.Start))))
-	return edit(fmt.Sprintf("Declare %s in %s", f.Path, q.relative(file)), uriOf(file), where, added)
+	where, added := insertBefore(text, properties, fmt.Sprintf("%s: {%s}", name, q.typeFor(name, offsetOf(q.doc.text, d.Range.Start))))
+	return newEditAction(fmt.Sprintf("Declare %s in %s", f.Path, q.relativePath(file)), uriOf(file), where, added)
 }
 
 func typeInSchema(t *schema.Type) string {
@@ -130,11 +132,11 @@ func valueOf(n, key *yamlv3.Node, name string) *yamlv3.Node {
 	return nil
 }
 
-// before is an edit that puts an entry before the first one of a map or list.
-func before(text string, n *yamlv3.Node, entry string) (where span, added string) {
+// insertBefore returns an edit that inserts an entry before the first one of a map or list.
+func insertBefore(text string, n *yamlv3.Node, entry string) (where span, added string) {
 	first := n.Content[0]
 	line, start := lineOf(text, first.Line)
-	at := start + runes(line, first.Column-1)
+	at := start + runeOffset(line, first.Column-1)
 	if n.Style&yamlv3.FlowStyle != 0 {
 		return spanOf(text, at, at), entry + ", "
 	}
@@ -145,9 +147,9 @@ func before(text string, n *yamlv3.Node, entry string) (where span, added string
 	return spanOf(text, at, at), entry + "\n" + strings.Repeat(" ", at-start)
 }
 
-// require makes the spec required.
-func (q *query) require(f typecheck.Finding, _ diagnostic) *codeAction {
-	if f.Class != typecheck.Nil || q.crd == nil || q.abs(q.crd.File) != q.doc.path ||
+// requireSpec returns an action that makes the spec required.
+func (q *query) requireSpec(f typecheck.Finding, _ diagnostic) *codeAction {
+	if f.Class != typecheck.Nil || q.crd == nil || q.absPath(q.crd.File) != q.doc.path ||
 		!strings.HasPrefix(f.Text, "spec itself is not required") {
 		return nil
 	}
@@ -159,8 +161,8 @@ func (q *query) require(f typecheck.Finding, _ diagnostic) *codeAction {
 	if list := valueAt(q.doc.text, q.schemaPath()+".required"); list != nil && len(list.Content) > 0 {
 		root, entry = list, "spec"
 	}
-	where, added := before(q.doc.text, root, entry)
-	return edit("Add required: [spec]", q.doc.uri, where, added)
+	where, added := insertBefore(q.doc.text, root, entry)
+	return newEditAction("Add required: [spec]", q.doc.uri, where, added)
 }
 
 // useIfNil replaces default, which takes 0 and false for absent, or gives a value that may
@@ -171,24 +173,24 @@ func (q *query) useIfNil(f typecheck.Finding, d diagnostic) *codeAction {
 		empty := q.emptyOf(from, to)
 		with := "(ifNil " + empty + " " + operand + ")"
 		for _, a := range actionsOf(q.doc.text) {
-			if a.from < from && from < a.to && strings.Trim(a.inner(q.doc.text), "- ") == operand {
+			if a.from < from && from < a.to && strings.Trim(a.innerText(q.doc.text), "- ") == operand {
 				with = with[1 : len(with)-1]
 			}
 		}
-		return edit("Use ifNil with "+empty, q.doc.uri, d.Range, with)
+		return newEditAction("Use ifNil with "+empty, q.doc.uri, d.Range, with)
 	}
 	if f.Class != typecheck.Falsy || !strings.HasPrefix(q.doc.text[from:], "default") {
 		return nil
 	}
-	return edit("Use ifNil", q.doc.uri, spanOf(q.doc.text, from, from+len("default")), "ifNil")
+	return newEditAction("Use ifNil", q.doc.uri, spanOf(q.doc.text, from, from+len("default")), "ifNil")
 }
 
 // wholeOperand is a field, or a variable with its fields.
 var wholeOperand = regexp.MustCompile(`^(\$\w*)?(\.\w+)+$|^\$\w+$`)
 
-// silence writes a comment above the line, whose reason is to be written: until then it is
-// a finding.
-func (q *query) silence(f typecheck.Finding, d diagnostic) *codeAction {
+// silenceFinding returns an action that adds a comment above the line. The author has to complete
+// its reason: until then the comment itself is a finding.
+func (q *query) silenceFinding(f typecheck.Finding, d diagnostic) *codeAction {
 	ofTheFolder := f.Class == typecheck.UnknownField && f.Read == "" && f.Path != "" && q.isTemplate()
 	if !lint.Silenceable(f.Class) || f.Class == typecheck.Syntax || ofTheFolder || strings.Contains(q.inside, "/tests/") ||
 		strings.HasPrefix(q.inside, "examples/") {
@@ -200,6 +202,6 @@ func (q *query) silence(f typecheck.Finding, d diagnostic) *codeAction {
 	if q.isTemplate() {
 		comment = fmt.Sprintf("{{- /* jacquard:ignore %s: */}}", f.Class)
 	}
-	return edit(fmt.Sprintf("Silence %s: write a reason into the comment", f.Class), q.doc.uri, spanOf(q.doc.text, start, start),
+	return newEditAction(fmt.Sprintf("Silence %s: write a reason into the comment", f.Class), q.doc.uri, spanOf(q.doc.text, start, start),
 		indent+comment+"\n")
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
-// apart is a catalog with a folder in which no other file than one hides what that one
-// shows: what is wrong with others is taken out of them.
-func apart(c *catalog.Catalog, f *folder.Folder, crd *schema.CRD, shown string) *catalog.Catalog {
+// isolateFile returns a catalog with a folder in which no other file hides findings of the shown
+// one. It removes from the other files what is wrong with them.
+func isolateFile(c *catalog.Catalog, f *folder.Folder, crd *schema.CRD, shown string) *catalog.Catalog {
 	with := c.With(f, crd)
 	for range mostMends {
 		if with.Kinds[f.Name] != nil || with.Understood(f.Name) != nil {
@@ -22,7 +22,7 @@ func apart(c *catalog.Catalog, f *folder.Folder, crd *schema.CRD, shown string) 
 		}
 		changed := false
 		for _, found := range lint.Findings(with.Broken[f.Name]) {
-			if found.Place.File != shown && hush(f, found) {
+			if found.Place.File != shown && removeFaulty(f, found) {
 				changed = true
 			}
 		}
@@ -34,9 +34,9 @@ func apart(c *catalog.Catalog, f *folder.Folder, crd *schema.CRD, shown string) 
 	return with
 }
 
-// hush takes the action out of a file of a folder that a finding is about, or all of the
-// file if it is about none; false if there is nothing to take out.
-func hush(f *folder.Folder, found typecheck.Finding) bool {
+// removeFaulty removes the action of a finding from a file of a folder. It removes all of the file
+// if the finding is about no action. It returns false if there is nothing to remove.
+func removeFaulty(f *folder.Folder, found typecheck.Finding) bool {
 	for _, file := range []**folder.File{&f.Settings, &f.Config, &f.Health} {
 		if *file != nil && (*file).Shown == found.Place.File {
 			*file = nil
@@ -53,9 +53,9 @@ func hush(f *folder.Folder, found typecheck.Finding) bool {
 				continue
 			}
 			was := files[i].Data
-			files[i].Data = hushed(string(was), found.Place.Line)
+			files[i].Data = repairLine(string(was), found.Place.Line)
 			if bytes.Equal(files[i].Data, was) {
-				files[i].Data = slices.Concat(stub(was), definesOf(was, nil))
+				files[i].Data = slices.Concat(stubOf(was), definesOf(was, nil))
 			}
 			return !bytes.Equal(files[i].Data, was)
 		}
@@ -63,16 +63,16 @@ func hush(f *folder.Folder, found typecheck.Finding) bool {
 	return false
 }
 
-// hushed is a text without what is wrong on a line, with all of its partials.
-func hushed(text string, line int) []byte {
-	now := mended(text)
+// repairLine returns a text without what is wrong on a line. It keeps all of the partials.
+func repairLine(text string, line int) []byte {
+	now := mendText(text)
 	if now == text {
 		for _, a := range actionsOf(text) {
 			if lineAt(text, a.from) <= line && line <= lineAt(text, a.to) && a.word != "define" && a.word != "end" {
-				now = blank(now, a.from, a.to)
+				now = blankOut(now, a.from, a.to)
 			}
 		}
-		now = mended(now)
+		now = mendText(now)
 	}
 	return append([]byte(now), definesOf([]byte(text), []byte(now))...)
 }
@@ -80,8 +80,8 @@ func hushed(text string, line int) []byte {
 // definesOf are empty partials under the names of a text that another one lacks.
 func definesOf(text, among []byte) []byte {
 	var b strings.Builder
-	there := firsts(defineName, among)
-	for _, name := range firsts(defineName, text) {
+	there := firstGroups(defineName, among)
+	for _, name := range firstGroups(defineName, text) {
 		if !slices.Contains(there, name) {
 			b.WriteString("{{ define \"" + name + "\" }}{{ end }}")
 			there = append(there, name)

@@ -40,9 +40,9 @@ var functions = sync.OnceValue(func() map[string]function {
 	return all
 })
 
-// told is the function for people.
-func (f function) told() string {
-	text := code("", strings.TrimSpace(f.name+" "+f.args))
+// describeFunction describes the function for people.
+func (f function) describeFunction() string {
+	text := fenceCode("", strings.TrimSpace(f.name+" "+f.args))
 	if f.returns != "" {
 		text += "\nReturns " + f.returns + "."
 	}
@@ -63,8 +63,8 @@ func typeText(t *schema.Type) string {
 	return t.Kind().String()
 }
 
-// described is what a schema says of a place.
-func described(t *schema.Type) string {
+// describeType returns what a schema documents about a place.
+func describeType(t *schema.Type) string {
 	var all []string
 	if note := t.Description(); note != "" {
 		all = append(all, note)

@@ -16,9 +16,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// now is the folder of a kind as the editor has it; nil if it could not be read. The
-// server's mutex is held.
-func (sp *space) now(name string) *folder.Folder {
+// currentFolder returns the folder of a kind as the editor has it, or nil if it could not be read.
+// The server's mutex is held.
+func (sp *space) currentFolder(name string) *folder.Folder {
 	if sp.catalog == nil || name == "" || sp.catalog.Folder(name) == nil && sp.catalog.Roots[name] != "" {
 		return nil
 	}
@@ -29,13 +29,13 @@ func (sp *space) now(name string) *folder.Folder {
 	f.Children, f.Partials = slices.Clone(f.Children), slices.Clone(f.Partials)
 	for _, files := range [][]folder.File{f.Children, f.Partials} {
 		for i := range files {
-			sp.unsaved(&files[i])
+			sp.useUnsaved(&files[i])
 		}
 	}
 	for _, file := range []**folder.File{&f.Status, &f.Settings, &f.Config, &f.Health} {
 		if *file != nil {
 			one := **file
-			sp.unsaved(&one)
+			sp.useUnsaved(&one)
 			*file = &one
 		}
 	}
@@ -46,10 +46,10 @@ func (sp *space) now(name string) *folder.Folder {
 // add adds the templates that were opened since the folder was read.
 func (sp *space) add(f *folder.Folder) {
 	for file, doc := range sp.server.docs {
-		shown, inside, ok := sp.show(file)
+		shown, inside, ok := sp.shownPath(file)
 		base := path.Base(inside)
 		if !ok || path.Dir(inside) != "templates/"+f.Name ||
-			slices.ContainsFunc(templates(f), func(one folder.File) bool { return one.Shown == shown }) {
+			slices.ContainsFunc(templatesOf(f), func(one folder.File) bool { return one.Shown == shown }) {
 			continue
 		}
 		one := folder.File{Name: base, Shown: shown, Data: folder.Clean([]byte(doc.text))}
@@ -64,52 +64,53 @@ func (sp *space) add(f *folder.Folder) {
 	}
 }
 
-// unsaved puts what the editor has into a file.
-func (sp *space) unsaved(f *folder.File) {
-	if doc := sp.server.docs[sp.abs(f.Shown)]; doc != nil {
+// useUnsaved replaces the data of a file by the text that the editor has, if it has one.
+func (sp *space) useUnsaved(f *folder.File) {
+	if doc := sp.server.docs[sp.absPath(f.Shown)]; doc != nil {
 		f.Data = folder.Clean([]byte(doc.text))
 	}
 }
 
-// own are the findings that a file shows by itself; ok is false where only a whole check
-// can say. A panic is an error. Read is given what is analysed of the folder.
-func (sp *space) own(shown, inside, text string, read func(*folder.Folder)) (found []typecheck.Finding, ok bool, err error) {
+// ownFindings returns the findings that a file shows by itself. ok is false where only a whole
+// check can find anything. A panic becomes an error. read is called with the part of the folder
+// that is analysed.
+func (sp *space) ownFindings(shown, inside, text string, read func(*folder.Folder)) (found []typecheck.Finding, ok bool, err error) {
 	defer panics.Catch(&err, "checking "+shown)
 	if strings.HasPrefix(inside, "crds/") || strings.HasPrefix(inside, "schemas/") {
 		_, err := crdfile.Parse(shown, []byte(text))
 		return lint.Findings(err), true, nil
 	}
-	if err := sp.ready(); err != nil {
+	if err := sp.ensureCatalog(); err != nil {
 		return nil, false, err
 	}
 	sp.server.mu.Lock()
 	name := kindOf(inside)
-	f := sp.now(name)
-	if f == nil || !slices.ContainsFunc(templates(f), func(f folder.File) bool { return f.Shown == shown }) {
+	f := sp.currentFolder(name)
+	if f == nil || !slices.ContainsFunc(templatesOf(f), func(f folder.File) bool { return f.Shown == shown }) {
 		sp.server.mu.Unlock()
 		return nil, false, nil
 	}
 	some := []string{shown}
 	if strings.HasSuffix(shown, ".tpl") {
-		some = sp.texts.callers(f, shown)
+		some = sp.texts.callersOf(f, shown)
 	}
-	small, c, crd := sp.texts.reduced(f, some...), sp.catalog, sp.crds[name]
+	small, c, crd := sp.texts.reduceFolder(f, some...), sp.catalog, sp.crds[name]
 	sp.server.mu.Unlock()
 	if crd == nil {
 		return nil, false, nil
 	}
 	read(small)
-	return lint.Own(apart(c, small, crd, shown), name, shown), true, nil
+	return lint.Own(isolateFile(c, small, crd, shown), name, shown), true, nil
 }
 
-// typed tells the findings of a file that just changed: its own, and those of the last
-// whole check where their lines went.
-func (sp *space) typed(ctx context.Context, doc *document) error {
-	shown, inside, inRoot := sp.show(doc.path)
+// publishTyped publishes the findings of a file that just changed. These are its own, and those of
+// the last whole check, moved to where their lines are now.
+func (sp *space) publishTyped(ctx context.Context, doc *document) error {
+	shown, inside, inRoot := sp.shownPath(doc.path)
 	if !inRoot {
 		return nil
 	}
-	own, ok, err := sp.own(shown, inside, doc.text, sp.server.count)
+	own, ok, err := sp.ownFindings(shown, inside, doc.text, sp.server.countTemplates)
 	if err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (sp *space) typed(ctx context.Context, doc *document) error {
 	rest, told := sp.rest[shown]
 	based := sp.based[shown]
 	if !ok && !told {
-		rest = sp.all()[shown]
+		rest = sp.allFindings()[shown]
 	}
 	if !told {
 		based = doc.text
@@ -128,17 +129,17 @@ func (sp *space) typed(ctx context.Context, doc *document) error {
 	}
 	// Of a template, what is on a line that changed is most likely mended. What only the
 	// whole check sees of another file stays until it is checked again.
-	rest = moved(rest, based, doc.text, !ok || strings.HasPrefix(inside, "crds/"))
+	rest = moveFindings(rest, based, doc.text, !ok || strings.HasPrefix(inside, "crds/"))
 	if !ok && len(rest) == 0 {
 		return nil
 	}
-	sp.server.publish(doc, sp.diagnostics(append(own, rest...), doc.text))
+	sp.server.publishDiagnostics(doc, sp.toDiagnostics(append(own, rest...), doc.text))
 	return nil
 }
 
-// moved are findings about a text where they stand in its next version; those of lines
-// that changed are left out, unless they are kept.
-func moved(found []typecheck.Finding, before, now string, keep bool) []typecheck.Finding {
+// moveFindings returns the findings about a text at their places in its next version. It drops
+// those of lines that changed, unless keep is set.
+func moveFindings(found []typecheck.Finding, before, now string, keep bool) []typecheck.Finding {
 	a, b := strings.Split(before, "\n"), strings.Split(now, "\n")
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
@@ -164,9 +165,9 @@ func moved(found []typecheck.Finding, before, now string, keep bool) []typecheck
 	return left
 }
 
-// all are the findings of the last whole check by file, each once. The server's mutex is
-// held.
-func (sp *space) all() map[string][]typecheck.Finding {
+// allFindings returns the findings of the last whole check by file, each once. The server's mutex
+// is held.
+func (sp *space) allFindings() map[string][]typecheck.Finding {
 	files, seen := map[string][]typecheck.Finding{}, map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(sp.results)) {
 		for _, f := range sp.results[name].Findings {
@@ -182,8 +183,8 @@ func (sp *space) all() map[string][]typecheck.Finding {
 // notPart is the class of what is said of files that nothing reads.
 const notPart typecheck.Class = "not-part"
 
-// strayed reports whether a file in a root looks like a template and is read by nothing.
-func strayed(inside string) bool {
+// isStray reports whether a file in a root looks like a template, although nothing reads it.
+func isStray(inside string) bool {
 	parts := strings.Split(inside, "/")
 	if parts[0] != "templates" || path.Ext(inside) != ".yaml" && path.Ext(inside) != ".tpl" {
 		return false
@@ -205,20 +206,20 @@ func ofFolders(all map[string][]typecheck.Finding, open map[string]*document) {
 	}
 }
 
-// tell tells the findings of the last whole check. Of open files it remembers what they do
-// not show by themselves.
-func (sp *space) tell(docs map[string]*document) {
+// publishFindings publishes the findings of the last whole check. It remembers those of open files
+// that these do not show by themselves.
+func (sp *space) publishFindings(docs map[string]*document) {
 	sp.server.mu.Lock()
-	all := sp.all()
+	all := sp.allFindings()
 	open := map[string]*document{}
 	for file, doc := range docs {
-		if shown, _, ok := sp.show(file); ok && sp.server.spaceOf(file) == sp && sp.server.docs[file] != nil {
+		if shown, _, ok := sp.shownPath(file); ok && sp.server.spaceOf(file) == sp && sp.server.docs[file] != nil {
 			open[shown] = doc
 		}
 	}
 	ofFolders(all, open)
 	for shown := range open {
-		if _, inside, _ := sp.show(sp.abs(shown)); strayed(inside) && len(all[shown]) == 0 {
+		if _, inside, _ := sp.shownPath(sp.absPath(shown)); isStray(inside) && len(all[shown]) == 0 {
 			all[shown] = append(all[shown], typecheck.Finding{Class: notPart, Place: template.Place{File: shown, Line: 1, Column: 1},
 				Text: "this file is not part of a kind: templates are in templates/NAME.GROUP/ itself, without directories below"})
 		}
@@ -227,10 +228,10 @@ func (sp *space) tell(docs map[string]*document) {
 	sp.told = map[string]bool{}
 	sp.server.mu.Unlock()
 	for shown, doc := range open {
-		_, inside, _ := sp.show(doc.path)
-		own, ok, err := sp.own(shown, inside, doc.text, func(*folder.Folder) {})
+		_, inside, _ := sp.shownPath(doc.path)
+		own, ok, err := sp.ownFindings(shown, inside, doc.text, func(*folder.Folder) {})
 		if err != nil {
-			sp.server.log(err)
+			sp.server.logError(err)
 		}
 		rest := slices.Clone(all[shown])
 		if ok {
@@ -254,11 +255,11 @@ func (sp *space) tell(docs map[string]*document) {
 			sp.server.mu.Unlock()
 		}
 		if doc := open[shown]; doc != nil {
-			sp.server.publish(doc, sp.diagnostics(found, doc.text))
+			sp.server.publishDiagnostics(doc, sp.toDiagnostics(found, doc.text))
 		} else if shown != "" {
-			file := &document{path: sp.abs(shown), uri: uriOf(sp.abs(shown)), version: -1}
+			file := &document{path: sp.absPath(shown), uri: uriOf(sp.absPath(shown)), version: -1}
 			file.text = sp.server.textOf(file.path)
-			sp.server.publish(file, sp.diagnostics(found, file.text))
+			sp.server.publishDiagnostics(file, sp.toDiagnostics(found, file.text))
 		}
 	}
 }
@@ -270,8 +271,8 @@ const (
 	severityInformation = 3
 )
 
-// diagnostics are findings as the protocol has them.
-func (sp *space) diagnostics(found []typecheck.Finding, text string) []diagnostic {
+// toDiagnostics converts findings to diagnostics of the protocol.
+func (sp *space) toDiagnostics(found []typecheck.Finding, text string) []diagnostic {
 	all := []diagnostic{}
 	for _, f := range found {
 		severity := severityWarning
@@ -283,8 +284,8 @@ func (sp *space) diagnostics(found []typecheck.Finding, text string) []diagnosti
 		}
 		d := diagnostic{Range: sp.rangeOf(f, text), Severity: severity, Code: string(f.Class), Source: "jacquard", Message: f.Text}
 		if f.Called.File != "" {
-			file := sp.abs(f.Called.File)
-			d.Related = []nearby{{location{uriOf(file), placed(sp.server.textOf(file), f.Called, 1)}, "called from here"}}
+			file := sp.absPath(f.Called.File)
+			d.Related = []nearby{{location{uriOf(file), spanOfPlace(sp.server.textOf(file), f.Called, 1)}, "called from here"}}
 			d.Message += fmt.Sprintf(" (called from %s)", f.Called)
 		}
 		all = append(all, d)

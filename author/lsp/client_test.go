@@ -41,7 +41,7 @@ type editor struct {
 // ended waits at most this long for what the server does: a test that waits longer fails.
 const ended = time.Minute
 
-// edit starts a server in a root.
+// startEditor starts a server in a root.
 func startEditor(t testing.TB, root string, options ...map[string]any) *editor {
 	t.Helper()
 	e := &editor{t: t, root: root, log: &bytes.Buffer{}, changed: make(chan struct{}), told: map[string]publishParams{},
@@ -297,7 +297,7 @@ func (e *editor) applied(file string, changes map[string][]textEdit) string {
 	}
 	edits := changes[e.uri(file)]
 	for _, one := range slices.Backward(edits) {
-		text = edited(text, &one.Range, one.NewText)
+		text = applyChange(text, &one.Range, one.NewText)
 	}
 	return text
 }

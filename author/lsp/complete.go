@@ -16,15 +16,15 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
-// completion lists what may stand at a place.
-func (s *Server) completion(_ context.Context, q *query) ([]completionItem, error) {
+// completeAt lists what may stand at a place.
+func (s *Server) completeAt(_ context.Context, q *query) ([]completionItem, error) {
 	if q.catalog == nil {
 		return nil, nil
 	}
 	if !q.isTemplate() {
 		return q.yamlItems(), nil
 	}
-	a, inside := q.action()
+	a, inside := q.actionAtCursor()
 	switch {
 	case !inside:
 		return q.yamlItems(), nil
@@ -37,8 +37,8 @@ func (s *Server) completion(_ context.Context, q *query) ([]completionItem, erro
 	return q.expressionItems(a), nil
 }
 
-// action is the action that holds the place; inside is false if none does.
-func (q *query) action() (a action, inside bool) {
+// actionAtCursor returns the action that holds the place. inside is false if none does.
+func (q *query) actionAtCursor() (a action, inside bool) {
 	for _, a := range actionsOf(q.doc.text) {
 		if q.offset >= a.from+2 && (q.offset <= a.to-2 || !a.closed && q.offset <= a.to) {
 			return a, true
@@ -47,11 +47,10 @@ func (q *query) action() (a action, inside bool) {
 	return a, false
 }
 
-// item is a completion that replaces the word that was typed, also what of it stands behind
-// the place.
-func (q *query) item(kind int, label string, from int) completionItem {
+// newItem returns a completion that replaces the typed word, including its part behind the place.
+func (q *query) newItem(kind int, label string, from int) completionItem {
 	to := q.offset
-	if _, inside := q.action(); inside {
+	if _, inside := q.actionAtCursor(); inside {
 		to += len(identifier.FindString(q.doc.text[to:]))
 	} else {
 		to += len(plainWord.FindString(q.doc.text[to:]))
@@ -84,16 +83,16 @@ func (q *query) expressionItems(a action) []completionItem {
 	all := q.quotedItems(strings.TrimSuffix(typed, word), from)
 	if strings.TrimLeft(strings.TrimSuffix(typed, word), "- ") == "" {
 		for _, name := range keywords {
-			if slices.Contains(inBlocks, name) && !q.within(name == "break" || name == "continue") {
+			if slices.Contains(inBlocks, name) && !q.isInBlock(name == "break" || name == "continue") {
 				continue
 			}
-			all = append(all, q.item(itemKeyword, name, from))
+			all = append(all, q.newItem(itemKeyword, name, from))
 		}
 	}
 	for _, name := range sortedKeys(functions()) {
-		item := q.item(itemFunction, name, from)
+		item := q.newItem(itemFunction, name, from)
 		f := functions()[name]
-		item.Detail, item.Documentation = f.args, documented(f.told())
+		item.Detail, item.Documentation = f.args, documentationOf(f.describeFunction())
 		all = append(all, item)
 	}
 	return all
@@ -110,9 +109,9 @@ func (q *query) quotedItems(before string, from int) []completionItem {
 		return nil
 	}
 	var all []completionItem
-	kind, names := q.choices(&literal{function: m[1]})
+	kind, names := q.literalChoices(&literal{function: m[1]})
 	for _, name := range names {
-		item := q.item(kind, `"`+name+`"`, from)
+		item := q.newItem(kind, `"`+name+`"`, from)
 		item.SortText = " " + name
 		all = append(all, item)
 	}
@@ -122,8 +121,8 @@ func (q *query) quotedItems(before string, from int) []completionItem {
 // inBlocks are the keywords that stand in a block only.
 var inBlocks = []string{"else", "end", "break", "continue"}
 
-// within reports whether a block is open at the place, or one of a loop.
-func (q *query) within(loop bool) bool {
+// isInBlock reports whether a block is open at the place, or, with loop, whether one of a loop is.
+func (q *query) isInBlock(loop bool) bool {
 	var open []string
 	for _, a := range actionsOf(q.doc.text) {
 		if a.to > q.offset {
@@ -139,11 +138,12 @@ func (q *query) within(loop bool) bool {
 	return len(open) > 0 && (!loop || slices.Contains(open, "range"))
 }
 
-func documented(text string) *markup {
+// documentationOf returns a documentation text as Markdown, or nil if it is empty.
+func documentationOf(text string) *markup {
 	if text == "" {
 		return nil
 	}
-	m := markdown(text)
+	m := markdownOf(text)
 	return &m
 }
 
@@ -152,14 +152,14 @@ func (q *query) fieldItems(a action, from int) []completionItem {
 	if before := strings.TrimRight(q.doc.text[:from], "."); q.crd == nil && strings.HasSuffix(strings.TrimRight(before, " -"), "{{") {
 		var all []completionItem
 		for _, name := range []string{"apiVersion", "kind", "metadata", "spec"} {
-			all = append(all, q.item(itemField, name, from))
+			all = append(all, q.newItem(itemField, name, from))
 		}
 		return all
 	}
 	text := q.doc.text[:from] + probe
-	text += strings.Repeat(")", max(0, unclosed(text[a.from:]))) + " }}"
+	text += strings.Repeat(")", max(0, countUnclosed(text[a.from:]))) + " }}"
 	probed := func(names []string) bool { return len(names) > 0 && names[len(names)-1] == probe }
-	found := q.sightings(q.relevant(), mended(text), func(s typecheck.Sight) bool {
+	found := q.findSightings(q.relevantTemplates(), mendText(text), func(s typecheck.Sight) bool {
 		switch n := s.Node.(type) {
 		case *parse.FieldNode:
 			return probed(n.Ident) && s.Step == len(n.Ident)-1
@@ -175,8 +175,8 @@ func (q *query) fieldItems(a action, from int) []completionItem {
 		for _, v := range s.values {
 			for _, name := range v.Type.Fields() {
 				field, _ := v.Type.Field(name)
-				item := q.item(itemField, name, from)
-				item.Detail, item.Documentation = typeText(field), documented(noted(v, field, name))
+				item := q.newItem(itemField, name, from)
+				item.Detail, item.Documentation = typeText(field), documentationOf(describeField(v, field, name))
 				items[name] = item
 			}
 		}
@@ -188,9 +188,10 @@ func (q *query) fieldItems(a action, from int) []completionItem {
 	return all
 }
 
-// noted is what is said of a field of a value: by its schema, or by Kubernetes.
-func noted(v *typecheck.Value, field *schema.Type, name string) string {
-	if text := described(field); text != "" {
+// describeField returns the documentation of a field of a value, from its schema or from
+// Kubernetes.
+func describeField(v *typecheck.Value, field *schema.Type, name string) string {
+	if text := describeType(field); text != "" {
 		return text
 	}
 	if !v.Exact || len(v.Sources) == 0 {
@@ -201,16 +202,16 @@ func noted(v *typecheck.Value, field *schema.Type, name string) string {
 		path = strings.TrimPrefix(path+"."+name, ".")
 	}
 	kind, apiVersion, _ := strings.Cut(v.Sources[0].Read, " ")
-	return builtInNote(apischema.FromAPIVersionAndKind(apiVersion, kind), steps(path))
+	return builtInNote(apischema.FromAPIVersionAndKind(apiVersion, kind), splitPath(path))
 }
 
-// steps are those of a path such as spec.ports[].name.
-func steps(path string) []string {
+// splitPath returns the steps of a path such as spec.ports[].name.
+func splitPath(path string) []string {
 	return strings.FieldsFunc(strings.ReplaceAll(path, "[]", ".[]"), func(r rune) bool { return r == '.' })
 }
 
-// unclosed is how many parentheses of an action are open.
-func unclosed(text string) int {
+// countUnclosed returns how many parentheses of an action are open.
+func countUnclosed(text string) int {
 	depth := 0
 	var quote rune
 	for _, r := range text {
@@ -246,14 +247,14 @@ func (q *query) variableItems(from int) []completionItem {
 		case "end":
 			scopes = scopes[:max(1, len(scopes)-1)]
 		}
-		for _, m := range declared.FindAllStringSubmatch(a.inner(q.doc.text), -1) {
+		for _, m := range declared.FindAllStringSubmatch(a.innerText(q.doc.text), -1) {
 			scopes[len(scopes)-1] = append(scopes[len(scopes)-1], m[1:]...)
 		}
 	}
 	var all []completionItem
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(scopes...)))) {
 		if name != "" {
-			all = append(all, q.item(itemVariable, name, from))
+			all = append(all, q.newItem(itemVariable, name, from))
 		}
 	}
 	return all
@@ -277,7 +278,7 @@ var token = regexp.MustCompile("\"(?:[^\"\\\\\n]|\\\\.)*\"?|`[^`]*`?|[()|]|:?=|[
 
 // literalAt is the literal of an action that holds a byte; nil if none does.
 func literalAt(text string, a action, offset int) *literal {
-	inner := a.inner(text)
+	inner := a.innerText(text)
 	var words []string
 	for _, m := range token.FindAllStringIndex(inner, -1) {
 		word, from := inner[m[0]:m[1]], a.from+2+m[0]
@@ -328,10 +329,10 @@ func runsOn(action, word string) bool {
 
 // literalItems are the texts that an argument may be.
 func (q *query) literalItems(l *literal) []completionItem {
-	kind, names := q.choices(l)
+	kind, names := q.literalChoices(l)
 	var all []completionItem
 	for _, name := range names {
-		item := q.item(kind, name, l.from)
+		item := q.newItem(kind, name, l.from)
 		item.TextEdit.Range = spanOf(q.doc.text, l.from, max(q.offset, l.to))
 		if l.open {
 			item.TextEdit.NewText += string(l.quote)
@@ -342,12 +343,14 @@ func (q *query) literalItems(l *literal) []completionItem {
 	return all
 }
 
-func (q *query) choices(l *literal) (kind int, names []string) {
+// literalChoices returns the names that a literal argument can be, and the kind of their completion
+// items.
+func (q *query) literalChoices(l *literal) (kind int, names []string) {
 	switch {
 	case l.index == 0 && (l.function == "include" || l.function == "template"):
-		for _, f := range templates(q.folder) {
+		for _, f := range templatesOf(q.folder) {
 			q.server.mu.Lock()
-			names = append(names, q.texts.of(f).defines...)
+			names = append(names, q.texts.mentionsOf(f).defines...)
 			q.server.mu.Unlock()
 		}
 		slices.Sort(names)
@@ -363,7 +366,7 @@ func (q *query) choices(l *literal) (kind int, names []string) {
 		}
 		return itemFile, names
 	case l.index == 0 && l.function == "config":
-		return itemProperty, sortedKeys(q.config())
+		return itemProperty, sortedKeys(q.configValues())
 	case l.index == 0 && slices.Contains(namesKind, l.function):
 		return itemModule, sortedKeys(q.groupVersions())
 	case l.index == 1 && slices.Contains(namesKind, l.function):
@@ -415,8 +418,8 @@ func (q *query) yamlItems() []completionItem {
 			continue
 		}
 		field, _ := t.Field(name)
-		item := q.item(itemProperty, dash+name, s.from)
-		item.Detail, item.Documentation, item.FilterText = typeText(field), documented(note(field, name)), name
+		item := q.newItem(itemProperty, dash+name, s.from)
+		item.Detail, item.Documentation, item.FilterText = typeText(field), documentationOf(note(field, name)), name
 		if slices.Contains(t.Required(), name) {
 			item.Detail += ", required"
 			item.SortText = " " + name
@@ -445,7 +448,7 @@ func (q *query) valueItems(t *schema.Type, from int) []completionItem {
 		values = []any{true, false}
 	}
 	for _, value := range values {
-		all = append(all, q.item(itemValue, fmt.Sprint(value), from))
+		all = append(all, q.newItem(itemValue, fmt.Sprint(value), from))
 	}
 	return all
 }
@@ -462,8 +465,8 @@ func (q *query) headItems(s *spot) []completionItem {
 	versions := q.groupVersions()
 	for _, gv := range sortedKeys(versions) {
 		if s.key == "apiVersion" {
-			item := q.item(itemModule, gv, s.from)
-			if v := q.version(); v != nil && strings.HasPrefix(q.inside, "examples/") && gv == v.GVK.GroupVersion().String() {
+			item := q.newItem(itemModule, gv, s.from)
+			if v := q.definitionVersion(); v != nil && strings.HasPrefix(q.inside, "examples/") && gv == v.GVK.GroupVersion().String() {
 				item.SortText = " " + gv
 				all = append([]completionItem{item}, all...)
 				continue
@@ -473,7 +476,7 @@ func (q *query) headItems(s *spot) []completionItem {
 		}
 		for _, kind := range versions[gv] {
 			if gv == apiVersion || versions[apiVersion] == nil {
-				all = append(all, q.item(itemClass, kind, s.from))
+				all = append(all, q.newItem(itemClass, kind, s.from))
 			}
 		}
 	}
@@ -486,7 +489,7 @@ const deepestCall = 5
 // typeOf is the type of the map that a spot is in, and what gives notes on its fields; nil
 // if that is not known.
 func (q *query) typeOf(text, shown string, s *spot, left int) (t *schema.Type, note func(*schema.Type, string) string) {
-	t, gvk, path := q.begin(text, shown, s, left)
+	t, gvk, path := q.typeAtSpot(text, shown, s, left)
 	for _, step := range path {
 		if step == "[]" {
 			t = t.Elem()
@@ -500,15 +503,15 @@ func (q *query) typeOf(text, shown string, s *spot, left int) (t *schema.Type, n
 		return nil, nil
 	}
 	return t, func(field *schema.Type, name string) string {
-		if text := described(field); text != "" {
+		if text := describeType(field); text != "" {
 			return text
 		}
 		return builtInNote(gvk, append(slices.Clone(path), name))
 	}
 }
 
-// begin is the type of the document that a spot is in, and the path in it.
-func (q *query) begin(text, shown string, s *spot, left int) (*schema.Type, apischema.GroupVersionKind, []string) {
+// typeAtSpot returns the type and the kind of the document that a spot is in, and the path in it.
+func (q *query) typeAtSpot(text, shown string, s *spot, left int) (*schema.Type, apischema.GroupVersionKind, []string) {
 	if shown == q.shown && isKindFile(q.inside) {
 		return kindType(), apischema.GroupVersionKind{}, s.path
 	}
@@ -516,7 +519,7 @@ func (q *query) begin(text, shown string, s *spot, left int) (*schema.Type, apis
 		return q.beginAtCaller(text, s, left)
 	}
 	if q.folder != nil && q.folder.Status != nil && q.folder.Status.Shown == shown {
-		status, _ := schema.Root(q.version()).Field("status")
+		status, _ := schema.Root(q.definitionVersion()).Field("status")
 		return status, apischema.GroupVersionKind{}, s.path
 	}
 	if s.gvk.Kind == "" {
@@ -540,9 +543,9 @@ func (q *query) beginAtCaller(text string, s *spot, left int) (*schema.Type, api
 	if name == "" || left == 0 || q.folder == nil {
 		return nil, none, nil
 	}
-	for _, f := range templates(q.folder) {
+	for _, f := range templatesOf(q.folder) {
 		caller := string(f.Data)
-		for _, m := range q.mentions(f, name) {
+		for _, m := range q.findMentions(f, name) {
 			if m.declares {
 				continue
 			}
@@ -554,7 +557,7 @@ func (q *query) beginAtCaller(text string, s *spot, left int) (*schema.Type, api
 				site.path = append(site.path, site.key)
 			}
 			site.from = m.action.from
-			if t, gvk, path := q.begin(caller, f.Shown, site, left-1); t != nil {
+			if t, gvk, path := q.typeAtSpot(caller, f.Shown, site, left-1); t != nil {
 				return t, gvk, append(path, s.path...)
 			}
 		}
@@ -569,8 +572,8 @@ type mention struct {
 	declares bool
 }
 
-// mentions are the places of a file that name a partial.
-func (q *query) mentions(f folder.File, name string) []mention {
+// findMentions returns the places in a file that name a partial.
+func (q *query) findMentions(f folder.File, name string) []mention {
 	var all []mention
 	text := string(f.Data)
 	for _, a := range actionsOf(text) {

@@ -27,7 +27,7 @@ func (e *editor) accepts(file, marked, label string) string {
 	if i < 0 {
 		return "not offered"
 	}
-	return edited(plain, &items[i].TextEdit.Range, items[i].TextEdit.NewText)
+	return applyChange(plain, &items[i].TextEdit.Range, items[i].TextEdit.NewText)
 }
 
 // TestCompletionReplaces: a completion takes the place of the whole word and of nothing

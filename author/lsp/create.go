@@ -14,8 +14,9 @@ var (
 	noPartial = regexp.MustCompile(`^there is no template "([^"]+)"`)
 )
 
-// create makes what a finding says is missing: the CRD, or a partial.
-func (q *query) create(f typecheck.Finding, _ diagnostic) *codeAction {
+// createMissing returns an action that creates what a finding reports as missing: the CRD, or a
+// partial.
+func (q *query) createMissing(f typecheck.Finding, _ diagnostic) *codeAction {
 	if m := noCRD.FindStringSubmatch(f.Text); m != nil {
 		names, err := scaffold.ParseNames(q.name, scaffold.Names{})
 		if err != nil {
@@ -40,7 +41,7 @@ func (q *query) create(f typecheck.Finding, _ diagnostic) *codeAction {
 		if old != "" && !strings.HasSuffix(old, "\n") {
 			text = "\n" + text
 		}
-		return edit("Define "+m[1]+" in "+path.Base(file.Shown), uriOf(q.abs(file.Shown)), spanOf(old, len(old), len(old)), text)
+		return newEditAction("Define "+m[1]+" in "+path.Base(file.Shown), uriOf(q.absPath(file.Shown)), spanOf(old, len(old), len(old)), text)
 	}
 	return q.newFile(path.Join(path.Dir(q.shown), "_"+plainName.ReplaceAllString(m[1], "-")+".tpl"), text)
 }
@@ -55,7 +56,7 @@ func (q *query) newFile(shown, text string) *codeAction {
 	if !q.server.creates {
 		return nil
 	}
-	uri := uriOf(q.abs(shown))
+	uri := uriOf(q.absPath(shown))
 	filled := documentEdit{Edits: []textEdit{{NewText: text}}}
 	filled.TextDocument.URI = uri
 	return &codeAction{Title: "Create " + shown, Edit: workspaceEdit{

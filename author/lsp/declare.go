@@ -42,7 +42,7 @@ func (q *query) typeFor(name string, offset int) string {
 
 // leafType is what the use of an operand in an action asks for.
 func (q *query) leafType(a action, offset int, operand string) string {
-	inner := strings.Trim(a.inner(q.doc.text), "- ")
+	inner := strings.Trim(a.innerText(q.doc.text), "- ")
 	switch {
 	case a.word == "range":
 		return "type: array, items: {" + q.itemType(a) + "}"
@@ -81,7 +81,7 @@ func functionAt(a action, text string, offset int) string {
 	if len(words) > 0 {
 		return words[0]
 	}
-	_, after, piped := strings.Cut(text[offset:offset+max(0, a.from+2+len(a.inner(text))-offset)], "|")
+	_, after, piped := strings.Cut(text[offset:offset+max(0, a.from+2+len(a.innerText(text))-offset)], "|")
 	if words := strings.Fields(after); piped && len(words) > 0 {
 		return words[0]
 	}
@@ -94,7 +94,7 @@ func (q *query) itemType(loop action) string {
 	text := q.doc.text
 	var fields []string
 	variable := ""
-	for _, m := range itemVar.FindAllStringSubmatch(strings.ReplaceAll(loop.inner(text), ",", " "), -1) {
+	for _, m := range itemVar.FindAllStringSubmatch(strings.ReplaceAll(loop.innerText(text), ",", " "), -1) {
 		variable = m[1]
 	}
 	depth := 0
@@ -102,7 +102,7 @@ func (q *query) itemType(loop action) string {
 		if a.from < loop.from || a.comment {
 			continue
 		}
-		inner := a.inner(text)
+		inner := a.innerText(text)
 		if a.from > loop.from {
 			for _, m := range ofItem.FindAllStringSubmatch(inner, -1) {
 				fields = append(fields, m[1])
@@ -140,7 +140,7 @@ func (q *query) emptyOf(from, to int) string {
 	there := *q
 	there.offset = to
 	kind := schema.KindAny
-	for _, s := range there.at() {
+	for _, s := range there.sightingsAtCursor() {
 		if s.from == from && s.to == to && len(s.values) > 0 {
 			kind = s.values[0].Type.Kind()
 		}

@@ -19,18 +19,18 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// definition says where what stands at a place is declared. Of a property of a CRD it says
-// where templates read it.
-func (s *Server) definition(_ context.Context, q *query) ([]location, error) {
+// findDefinition returns where the thing at a place is declared. For a property of a CRD, it
+// returns where templates read it.
+func (s *Server) findDefinition(_ context.Context, q *query) ([]location, error) {
 	if q.catalog == nil {
 		return nil, nil
 	}
-	if path := q.property(); path != "" {
+	if path := q.propertyAtCursor(); path != "" {
 		return q.readsOf(path), nil
 	}
-	a, inside := q.action()
+	a, inside := q.actionAtCursor()
 	if !inside || !q.isTemplate() {
-		if at := q.inCRD(q.written()); at != nil {
+		if at := q.inCRD(q.writtenPath()); at != nil {
 			return []location{*at}, nil
 		}
 		return nil, nil
@@ -38,13 +38,13 @@ func (s *Server) definition(_ context.Context, q *query) ([]location, error) {
 	if l := literalAt(q.doc.text, a, q.offset); l != nil {
 		return q.literalDefinition(l), nil
 	}
-	for _, s := range q.at() {
+	for _, s := range q.sightingsAtCursor() {
 		if v, ok := s.node.(*parse.VariableNode); ok && s.step == 0 && v.Ident[0] != "$" {
-			if at, found := q.declaration(v.Ident[0]); found {
+			if at, found := q.declarationOf(v.Ident[0]); found {
 				return []location{at}, nil
 			}
 		}
-		for _, path := range s.paths() {
+		for _, path := range s.resourcePaths() {
 			if at := q.inCRD(path); at != nil {
 				return []location{*at}, nil
 			}
@@ -53,9 +53,9 @@ func (s *Server) definition(_ context.Context, q *query) ([]location, error) {
 	return nil, nil
 }
 
-// written is the path of the field of the resource whose key stands at a place: in an
-// example, or in status.yaml; "" if none does.
-func (q *query) written() string {
+// writtenPath returns the path of the field of the resource whose key stands at a place in an
+// example or in status.yaml. It returns "" if none does.
+func (q *query) writtenPath() string {
 	spot := spotAt(q.doc.text, q.offset)
 	if q.crd == nil || spot == nil || spot.key == "" {
 		return ""
@@ -76,8 +76,8 @@ func (q *query) written() string {
 	return strings.TrimPrefix(path, ".")
 }
 
-// paths are those of the resource that a node is, as it stands.
-func (s *sighting) paths() []string {
+// resourcePaths returns the paths of the resource whose unchanged values the node has.
+func (s *sighting) resourcePaths() []string {
 	var all []string
 	for _, v := range s.values {
 		if v.Exact && len(v.Sources) > 0 && v.Sources[0].Read == "" && v.Sources[0].Path != "" {
@@ -87,8 +87,8 @@ func (s *sighting) paths() []string {
 	return slices.Compact(slices.Sorted(slices.Values(all)))
 }
 
-// declaration is where a variable is declared before the place.
-func (q *query) declaration(name string) (location, bool) {
+// declarationOf returns where a variable is declared before the place.
+func (q *query) declarationOf(name string) (location, bool) {
 	found := -1
 	for _, a := range actionsOf(q.doc.text) {
 		if a.from > q.offset {
@@ -112,7 +112,7 @@ func (q *query) declaration(name string) (location, bool) {
 func (q *query) schemaPath() string {
 	at := 0
 	for i, v := range q.crd.Object.Spec.Versions {
-		if v.Name == q.version().Name {
+		if v.Name == q.definitionVersion().Name {
 			at = i
 		}
 	}
@@ -124,7 +124,7 @@ func (q *query) inCRD(path string) *location {
 	if path == "" || q.crd == nil || q.crd.File == "" || strings.HasPrefix(path, "metadata") {
 		return nil
 	}
-	file := q.abs(q.crd.File)
+	file := q.absPath(q.crd.File)
 	text := q.server.textOf(file)
 	var doc yamlv3.Node
 	if yamlv3.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 {
@@ -132,7 +132,7 @@ func (q *query) inCRD(path string) *location {
 	}
 	written := q.schemaPath()
 	name := ""
-	for _, step := range steps(path) {
+	for _, step := range splitPath(path) {
 		switch name = step; step {
 		case "[]":
 			written += ".items"
@@ -146,13 +146,13 @@ func (q *query) inCRD(path string) *location {
 	if node.Value != name && name != "[]" && name != "*" {
 		return nil
 	}
-	return &location{uriOf(file), placed(text, template.Place{Line: node.Line, Column: node.Column}, len([]rune(node.Value)))}
+	return &location{uriOf(file), spanOfPlace(text, template.Place{Line: node.Line, Column: node.Column}, len([]rune(node.Value)))}
 }
 
-// property is the path of the field of the resource that stands at a place in a CRD; "" if
-// none does.
-func (q *query) property() string {
-	if q.crd == nil || q.abs(q.crd.File) != q.doc.path {
+// propertyAtCursor returns the path of the field of the resource that stands at the place in a CRD,
+// or "" if none does.
+func (q *query) propertyAtCursor() string {
+	if q.crd == nil || q.absPath(q.crd.File) != q.doc.path {
 		return ""
 	}
 	var doc yamlv3.Node
@@ -191,7 +191,7 @@ func keysAt(n *yamlv3.Node, text string, offset int) []string {
 			continue
 		}
 		line, start := lineOf(text, child.Line)
-		from := start + runes(line, child.Column-1)
+		from := start + runeOffset(line, child.Column-1)
 		if offset >= from && offset <= from+len(child.Value) {
 			return []string{child.Value}
 		}
@@ -210,25 +210,26 @@ func (q *query) readsOf(path string) []location {
 	}
 	var some []string
 	texts := map[string]string{}
-	for _, f := range templates(q.folder) {
+	for _, f := range templatesOf(q.folder) {
 		some = append(some, f.Shown)
 		texts[f.Shown] = string(f.Data)
 	}
 	var all []location
-	for _, s := range q.sightings(some, mended(q.doc.text), func(s typecheck.Sight) bool { _, ours := texts[s.File]; return ours }) {
-		if _, call := s.node.(*parse.IdentifierNode); call || !slices.Contains(s.paths(), path) || s.step == 0 {
+	for _, s := range q.findSightings(some, mendText(q.doc.text), func(s typecheck.Sight) bool { _, ours := texts[s.File]; return ours }) {
+		if _, call := s.node.(*parse.IdentifierNode); call || !slices.Contains(s.resourcePaths(), path) || s.step == 0 {
 			continue
 		}
 		name := path[strings.LastIndexAny(path, ".]")+1:]
-		at := location{uriOf(q.abs(s.file)), spanOf(texts[s.file], s.to-len(name), s.to)}
+		at := location{uriOf(q.absPath(s.file)), spanOf(texts[s.file], s.to-len(name), s.to)}
 		if !slices.Contains(all, at) {
 			all = append(all, at)
 		}
 	}
-	return sorted(all)
+	return sortLocations(all)
 }
 
-func sorted(all []location) []location {
+// sortLocations sorts locations in place, by file and position, and returns them.
+func sortLocations(all []location) []location {
 	slices.SortFunc(all, func(a, b location) int {
 		return cmp.Or(strings.Compare(a.URI, b.URI), cmp.Compare(a.Range.Start.Line, b.Range.Start.Line),
 			cmp.Compare(a.Range.Start.Character, b.Range.Start.Character))
@@ -240,17 +241,17 @@ func sorted(all []location) []location {
 func (q *query) literalDefinition(l *literal) []location {
 	switch {
 	case l.index == 0 && slices.Contains(namesPartial, l.function):
-		return q.partial(l.text, func(m mention) bool { return m.declares })
+		return q.partialReferences(l.text, func(m mention) bool { return m.declares })
 	case l.index == 0 && slices.Contains(namesFile, l.function):
 		for _, f := range q.folder.Children {
 			if f.Name == l.text+".yaml" {
-				return []location{{URI: uriOf(q.abs(f.Shown))}}
+				return []location{{URI: uriOf(q.absPath(f.Shown))}}
 			}
 		}
 	case l.index == 0 && l.function == "file":
 		for _, f := range q.folder.Files {
 			if f.Name == "files/"+l.text {
-				return []location{{URI: uriOf(q.abs(f.Shown))}}
+				return []location{{URI: uriOf(q.absPath(f.Shown))}}
 			}
 		}
 	case l.index == 0 && l.function == "config" && q.folder.Config != nil:
@@ -258,35 +259,36 @@ func (q *query) literalDefinition(l *literal) []location {
 		text := string(q.folder.Config.Data)
 		if yamlv3.Unmarshal([]byte(text), &doc) == nil && len(doc.Content) > 0 {
 			at := crdfile.Locate(doc.Content[0], l.text)
-			return []location{{uriOf(q.abs(q.folder.Config.Shown)), placed(text, template.Place{Line: at.Line, Column: at.Column}, len(l.text))}}
+			place := template.Place{Line: at.Line, Column: at.Column}
+			return []location{{uriOf(q.absPath(q.folder.Config.Shown)), spanOfPlace(text, place, len(l.text))}}
 		}
 	case l.index == 1 && slices.Contains(namesKind, l.function):
 		gvk := apischema.FromAPIVersionAndKind(l.before[0], l.text)
 		if name, file := q.catalog.Source(gvk.GroupKind()); name != "" {
-			return []location{{URI: uriOf(q.abs(file.Shown))}}
+			return []location{{URI: uriOf(q.absPath(file.Shown))}}
 		}
 	}
 	return nil
 }
 
-// scope are the templates that a partial of the document's folder may be named in, each
-// once: for one of templates/_lib those of all kinds.
-func (q *query) scope(name string) []folder.File {
+// scopeOf returns the templates in which a partial of the document's folder may be named, each
+// once. For a partial of templates/_lib they are those of all kinds.
+func (q *query) scopeOf(name string) []folder.File {
 	shared := slices.ContainsFunc(q.folder.Partials, func(f folder.File) bool {
-		return folder.IsLib(f) && slices.ContainsFunc(q.mentions(f, name), func(m mention) bool { return m.declares })
+		return folder.IsLib(f) && slices.ContainsFunc(q.findMentions(f, name), func(m mention) bool { return m.declares })
 	})
 	if !shared {
-		return templates(q.folder)
+		return templatesOf(q.folder)
 	}
 	q.server.mu.Lock()
 	defer q.server.mu.Unlock()
 	var all []folder.File
 	for _, kind := range sortedKeys(q.catalog.Roots) {
-		f := q.now(kind)
+		f := q.currentFolder(kind)
 		if f == nil {
 			continue
 		}
-		for _, file := range templates(f) {
+		for _, file := range templatesOf(f) {
 			if !slices.ContainsFunc(all, func(other folder.File) bool { return other.Shown == file.Shown }) {
 				all = append(all, file)
 			}
@@ -295,39 +297,39 @@ func (q *query) scope(name string) []folder.File {
 	return all
 }
 
-// partial are the places that name a partial and that some function wants.
-func (q *query) partial(name string, want func(mention) bool) []location {
+// partialReferences returns the places that name a partial and for which want is true.
+func (q *query) partialReferences(name string, want func(mention) bool) []location {
 	var all []location
-	for _, f := range q.scope(name) {
-		file := q.abs(f.Shown)
-		for _, m := range q.mentions(f, name) {
+	for _, f := range q.scopeOf(name) {
+		file := q.absPath(f.Shown)
+		for _, m := range q.findMentions(f, name) {
 			if want(m) {
 				all = append(all, location{uriOf(file), spanOf(string(f.Data), m.from, m.to)})
 			}
 		}
 	}
-	return sorted(all)
+	return sortLocations(all)
 }
 
-// references are the places that name what stands at a place: a partial, a field of the
-// resource, a file of the folder.
-func (s *Server) references(_ context.Context, q *query) ([]location, error) {
+// findReferences returns the places that name the thing at a place: a partial, a field of the
+// resource, or a file of the folder.
+func (s *Server) findReferences(_ context.Context, q *query) ([]location, error) {
 	if q.catalog == nil || q.folder == nil {
 		return nil, nil
 	}
-	paths := []string{q.property()}
-	if a, inside := q.action(); q.isTemplate() && inside {
+	paths := []string{q.propertyAtCursor()}
+	if a, inside := q.actionAtCursor(); q.isTemplate() && inside {
 		l := literalAt(q.doc.text, a, q.offset)
 		switch {
 		case l != nil && l.index == 0 && slices.Contains(namesPartial, l.function):
-			return q.partial(l.text, func(m mention) bool { return q.params.Context.IncludeDeclaration || !m.declares }), nil
+			return q.partialReferences(l.text, func(m mention) bool { return q.params.Context.IncludeDeclaration || !m.declares }), nil
 		case l != nil && l.index == 0 && slices.Contains(namesFile, l.function):
-			return q.namings(l.text), nil
+			return q.fileReferences(l.text), nil
 		case l != nil:
 			return nil, nil
 		}
-		if found := q.at(); len(found) > 0 {
-			paths = found[0].paths()
+		if found := q.sightingsAtCursor(); len(found) > 0 {
+			paths = found[0].resourcePaths()
 		}
 	}
 	var all []location
@@ -343,23 +345,23 @@ func (s *Server) references(_ context.Context, q *query) ([]location, error) {
 	return all, nil
 }
 
-// namings are the places that name a file of the folder.
-func (q *query) namings(name string) []location {
+// fileReferences returns the places that name a file of the folder.
+func (q *query) fileReferences(name string) []location {
 	var all []location
-	for _, f := range templates(q.folder) {
+	for _, f := range templatesOf(q.folder) {
 		text := string(f.Data)
 		for _, m := range fileName.FindAllStringSubmatchIndex(text, -1) {
 			if text[m[2]:m[3]] == name {
-				all = append(all, location{uriOf(q.abs(f.Shown)), spanOf(text, m[2], m[3])})
+				all = append(all, location{uriOf(q.absPath(f.Shown)), spanOf(text, m[2], m[3])})
 			}
 		}
 	}
-	return sorted(all)
+	return sortLocations(all)
 }
 
-// renamed is the name of a partial that stands at the place; nil if none does.
-func (q *query) renamed() *literal {
-	a, inside := q.action()
+// partialAtCursor returns the name of a partial that stands at the place, or nil if none does.
+func (q *query) partialAtCursor() *literal {
+	a, inside := q.actionAtCursor()
 	if q.catalog == nil || !q.isTemplate() || !inside {
 		return nil
 	}
@@ -371,19 +373,19 @@ func (q *query) renamed() *literal {
 }
 
 func (s *Server) prepareRename(_ context.Context, q *query) (any, error) {
-	l := q.renamed()
+	l := q.partialAtCursor()
 	if l == nil {
 		return nil, nil
 	}
 	return map[string]any{"range": spanOf(q.doc.text, l.from, l.to), "placeholder": l.text}, nil
 }
 
-// rename gives a partial another name wherever it is named.
-func (s *Server) rename(_ context.Context, q *query) (*workspaceEdit, error) {
+// renamePartial gives a partial another name wherever it is named.
+func (s *Server) renamePartial(_ context.Context, q *query) (*workspaceEdit, error) {
 	refuse := func(format string, args ...any) (*workspaceEdit, error) {
 		return nil, &jrpc2.Error{Code: errRefused, Message: fmt.Sprintf(format, args...)}
 	}
-	l := q.renamed()
+	l := q.partialAtCursor()
 	if l == nil {
 		return refuse("only partials can be renamed: place the cursor on the name in define or include")
 	}
@@ -394,28 +396,28 @@ func (s *Server) rename(_ context.Context, q *query) (*workspaceEdit, error) {
 	if to == l.text {
 		return nil, nil
 	}
-	scope := q.scope(l.text)
+	scope := q.scopeOf(l.text)
 	for _, f := range scope {
-		if slices.ContainsFunc(q.mentions(f, to), func(m mention) bool { return m.declares }) {
+		if slices.ContainsFunc(q.findMentions(f, to), func(m mention) bool { return m.declares }) {
 			return refuse("%s defines %q already", f.Shown, to)
 		}
 		s.mu.Lock()
-		computed := q.texts.of(f).any
+		computed := q.texts.mentionsOf(f).any
 		s.mu.Unlock()
 		if computed {
 			return refuse("%s includes partials by computed names, which may be this one: rename it by hand", f.Shown)
 		}
 	}
 	edit := &workspaceEdit{Changes: map[string][]textEdit{}}
-	for _, at := range q.partial(l.text, func(mention) bool { return true }) {
+	for _, at := range q.partialReferences(l.text, func(mention) bool { return true }) {
 		edit.Changes[at.URI] = append(edit.Changes[at.URI], textEdit{at.Range, to})
 	}
 	return edit, nil
 }
 
-// relative is a file as seen from a root, for people.
-func (sp *space) relative(file string) string {
-	if shown, _, ok := sp.show(file); ok {
+// relativePath returns the path of a file as seen from a root, for people.
+func (sp *space) relativePath(file string) string {
+	if shown, _, ok := sp.shownPath(file); ok {
 		return shown
 	}
 	return filepath.Base(file)

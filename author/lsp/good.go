@@ -24,10 +24,11 @@ func goodOf(found []typecheck.Finding, text func(shown string) string) good {
 	return g
 }
 
-// kept are the findings that hold while the kind does not load: those of files that did
-// not change since, and of others what they do not show by themselves. Of a kind that can
-// be followed all the same, only samples are not tried.
-func (g good) kept(now []typecheck.Finding, followed bool, text func(shown string) string) []typecheck.Finding {
+// keepFindings returns the findings that still hold while the kind does not load. These are all
+// findings of files that did not change since. Of other files, they are those that a file does not
+// show by itself. If the kind can be followed, they are only those of checks that cannot run, such
+// as samples.
+func (g good) keepFindings(now []typecheck.Finding, followed bool, text func(shown string) string) []typecheck.Finding {
 	var all []typecheck.Finding
 	for _, f := range g.findings {
 		untried := f.Class == lint.Example || f.Class == lint.Golden || f.Class == lint.Unpackable
@@ -38,7 +39,7 @@ func (g good) kept(now []typecheck.Finding, followed bool, text func(shown strin
 		case current == g.texts[f.Place.File]:
 			all = append(all, f)
 		case lint.Together(f.Class):
-			all = append(all, moved([]typecheck.Finding{f}, g.texts[f.Place.File], current, false)...)
+			all = append(all, moveFindings([]typecheck.Finding{f}, g.texts[f.Place.File], current, false)...)
 		}
 	}
 	return all

@@ -11,12 +11,12 @@ import (
 	"github.com/jacquard-operator/jacquard/author/typecheck"
 )
 
-// hover tells what stands at a place.
-func (s *Server) hover(_ context.Context, q *query) (*hover, error) {
+// hoverAt describes what stands at a place.
+func (s *Server) hoverAt(_ context.Context, q *query) (*hover, error) {
 	if q.catalog == nil {
 		return nil, nil
 	}
-	if a, inside := q.action(); q.isTemplate() && inside {
+	if a, inside := q.actionAtCursor(); q.isTemplate() && inside {
 		if l := literalAt(q.doc.text, a, q.offset); l != nil {
 			return q.literalHover(l), nil
 		}
@@ -34,8 +34,8 @@ func (s *Server) hover(_ context.Context, q *query) (*hover, error) {
 	if t == nil || !found {
 		return nil, nil
 	}
-	text := code("", strings.Join(append(slices.Clone(spot.path), spot.key), ".")+": "+typeText(field))
-	return &hover{Contents: markdown(strings.TrimSpace(text + "\n" + note(field, spot.key)))}, nil
+	text := fenceCode("", strings.Join(append(slices.Clone(spot.path), spot.key), ".")+": "+typeText(field))
+	return &hover{Contents: markdownOf(strings.TrimSpace(text + "\n" + note(field, spot.key)))}, nil
 }
 
 // keywordNotes say what keywords do.
@@ -54,18 +54,18 @@ var keywordNotes = map[string]string{
 
 // keywordHover tells of the keyword of an action; nil if the place is not on one.
 func (q *query) keywordHover(a action) *hover {
-	from := a.from + 2 + firstWord.FindStringSubmatchIndex(a.inner(q.doc.text))[2]
+	from := a.from + 2 + firstWord.FindStringSubmatchIndex(a.innerText(q.doc.text))[2]
 	to := from + len(a.word)
 	if note := keywordNotes[a.word]; note != "" && from <= q.offset && q.offset <= to {
 		where := spanOf(q.doc.text, from, to)
-		return &hover{markdown(note), &where}
+		return &hover{markdownOf(note), &where}
 	}
 	return nil
 }
 
 // nodeHover tells of a field, a variable or a function.
 func (q *query) nodeHover() *hover {
-	found := q.at()
+	found := q.sightingsAtCursor()
 	if len(found) == 0 {
 		return nil
 	}
@@ -74,12 +74,12 @@ func (q *query) nodeHover() *hover {
 	where := spanOf(q.doc.text, s.from, s.to)
 	var b strings.Builder
 	if fn, ok := s.node.(*parse.IdentifierNode); ok {
-		b.WriteString(functions()[fn.Ident].told())
+		b.WriteString(functions()[fn.Ident].describeFunction())
 	} else {
-		b.WriteString(code("", text+": "+q.typesOf(s.values)))
+		b.WriteString(fenceCode("", text+": "+q.typesOf(s.values)))
 	}
 	for _, v := range s.values {
-		if note := noted(v, v.Type, ""); note != "" {
+		if note := describeField(v, v.Type, ""); note != "" {
 			b.WriteString("\n" + note + "\n")
 			break
 		}
@@ -107,7 +107,7 @@ func (q *query) nodeHover() *hover {
 	if place := q.declaredAt(s); place != "" {
 		b.WriteString("\nDeclared at " + place + ".\n")
 	}
-	return &hover{markdown(strings.TrimSpace(b.String())), &where}
+	return &hover{markdownOf(strings.TrimSpace(b.String())), &where}
 }
 
 // typesOf are the types of some values, each once.
@@ -130,7 +130,7 @@ func (q *query) typesOf(values []*typecheck.Value) string {
 
 // declaredAt is where the CRD declares what a node reads of the resource.
 func (q *query) declaredAt(s *sighting) string {
-	for _, path := range s.paths() {
+	for _, path := range s.resourcePaths() {
 		if at := q.inCRD(path); at != nil {
 			return fmt.Sprintf("%s:%d", q.crd.File, at.Range.Start.Line+1)
 		}
@@ -144,11 +144,11 @@ func (q *query) literalHover(l *literal) *hover {
 	var text string
 	switch {
 	case l.index == 0 && slices.Contains(namesPartial, l.function):
-		for _, f := range templates(q.folder) {
-			for _, m := range q.mentions(f, l.text) {
+		for _, f := range templatesOf(q.folder) {
+			for _, m := range q.findMentions(f, l.text) {
 				if m.declares {
 					text = fmt.Sprintf("Partial `%s`, %s:%d\n", l.text, f.Shown, lineAt(string(f.Data), m.from)) +
-						code("", firstLines(string(f.Data)[m.action.to:]))
+						fenceCode("", firstLines(string(f.Data)[m.action.to:]))
 				}
 			}
 		}
@@ -156,21 +156,21 @@ func (q *query) literalHover(l *literal) *hover {
 		for _, f := range q.folder.Children {
 			if f.Name == l.text+".yaml" {
 				var kinds []string
-				for _, gvk := range made(string(f.Data)) {
+				for _, gvk := range kindsMadeBy(string(f.Data)) {
 					kinds = append(kinds, gvk.Kind+" "+gvk.GroupVersion().String())
 				}
 				text = fmt.Sprintf("`%s` makes: %s", f.Shown, strings.Join(kinds, ", "))
 			}
 		}
 	case l.index == 0 && l.function == "config":
-		if value, set := q.config()[l.text]; set {
+		if value, set := q.configValues()[l.text]; set {
 			text = fmt.Sprintf("Setting `%s`; its default in config.yaml is `%v`", l.text, value)
 		}
 	}
 	if text == "" {
 		return nil
 	}
-	return &hover{markdown(text), &where}
+	return &hover{markdownOf(text), &where}
 }
 
 // firstLines are those of the body of a partial.

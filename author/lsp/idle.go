@@ -7,9 +7,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/panics"
 )
 
-// idle checks a space as a whole whenever that was asked for and then nothing was for a
-// moment. What is asked for meanwhile ends the check that runs.
-func (sp *space) idle(ctx context.Context) {
+// runIdleChecks checks a space as a whole when a check was requested and no request has followed
+// for a moment. A new request cancels the check that runs.
+func (sp *space) runIdleChecks(ctx context.Context) {
 	stop, done := context.CancelFunc(func() {}), make(chan struct{})
 	close(done)
 	quiet := time.NewTimer(time.Hour)
@@ -29,17 +29,17 @@ func (sp *space) idle(ctx context.Context) {
 			done = make(chan struct{})
 			go func() {
 				defer close(done)
-				sp.server.log(sp.calm(within))
+				sp.server.logError(sp.checkIdle(within))
 			}()
 		}
 	}
 }
 
-// calm is what is done when nothing is typed.
-func (sp *space) calm(ctx context.Context) (err error) {
+// checkIdle makes the whole check and renders previews when nothing is typed.
+func (sp *space) checkIdle(ctx context.Context) (err error) {
 	defer panics.Catch(&err, "checking "+sp.dirs[0])
-	if err := sp.whole(ctx); err != nil {
+	if err := sp.checkSpace(ctx); err != nil {
 		return err
 	}
-	return sp.previews(ctx)
+	return sp.refreshPreviews(ctx)
 }

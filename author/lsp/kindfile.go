@@ -57,7 +57,7 @@ func inCRDWords(s map[string]any) map[string]any {
 		out["enum"] = []any{value}
 	}
 	if forms, several := s["anyOf"].([]any); several {
-		best := slices.MaxFunc(forms, func(a, b any) int { return richness(a) - richness(b) })
+		best := slices.MaxFunc(forms, func(a, b any) int { return completionRank(a) - completionRank(b) })
 		form := inCRDWords(best.(map[string]any))
 		if form["type"] == nil {
 			form["type"] = "string"
@@ -87,8 +87,8 @@ func inCRDWords(s map[string]any) map[string]any {
 	return out
 }
 
-// richness is how much there is to complete of a form.
-func richness(form any) int {
+// completionRank ranks a form by how much there is to complete in it.
+func completionRank(form any) int {
 	of, _ := form.(map[string]any)
 	switch {
 	case of["properties"] != nil:

@@ -34,10 +34,11 @@ type query struct {
 	crd    *schema.CRD
 }
 
-func (sp *space) query(ctx context.Context, doc *document, p documentParams) *query {
+// newQuery returns a query about a place in a document.
+func (sp *space) newQuery(ctx context.Context, doc *document, p documentParams) *query {
 	q := &query{space: sp, ctx: ctx, doc: doc, params: p, offset: offsetOf(doc.text, p.Position)}
-	q.shown, q.inside, _ = sp.show(doc.path)
-	sp.server.log(sp.ready())
+	q.shown, q.inside, _ = sp.shownPath(doc.path)
+	sp.server.logError(sp.ensureCatalog())
 	sp.server.mu.Lock()
 	defer sp.server.mu.Unlock()
 	q.catalog, q.name = sp.catalog, kindOf(q.inside)
@@ -47,14 +48,14 @@ func (sp *space) query(ctx context.Context, doc *document, p documentParams) *qu
 	if strings.HasPrefix(q.inside, "templates/"+folder.LibName+"/") {
 		q.name = sp.callsLib(q.shown)
 	}
-	q.folder, q.crd = sp.now(q.name), sp.crds[q.name]
+	q.folder, q.crd = sp.currentFolder(q.name), sp.crds[q.name]
 	return q
 }
 
 // callsLib is the first kind that calls a partial of templates/_lib.
 func (sp *space) callsLib(shown string) string {
 	for _, name := range sortedKeys(sp.catalog.Roots) {
-		if f := sp.now(name); f != nil && len(sp.texts.callers(f, shown)) > 1 {
+		if f := sp.currentFolder(name); f != nil && len(sp.texts.callersOf(f, shown)) > 1 {
 			return name
 		}
 	}
@@ -63,7 +64,7 @@ func (sp *space) callsLib(shown string) string {
 
 // isTemplate reports whether the document is a template of a kind.
 func (q *query) isTemplate() bool {
-	return q.folder != nil && slices.ContainsFunc(templates(q.folder), func(f folder.File) bool { return f.Shown == q.shown })
+	return q.folder != nil && slices.ContainsFunc(templatesOf(q.folder), func(f folder.File) bool { return f.Shown == q.shown })
 }
 
 // A sighting is what a node of a template is found to be.
@@ -75,32 +76,32 @@ type sighting struct {
 	values   []*typecheck.Value
 }
 
-// sightings follow some templates of the folder, of which one has another text, and give
-// what their nodes are: those that want says, in the order of the files.
-func (q *query) sightings(some []string, text string, want func(typecheck.Sight) bool) []*sighting {
+// findSightings follows some templates of the folder, with another text of the document. It returns
+// the sightings for which want is true, in the order of the files.
+func (q *query) findSightings(some []string, text string, want func(typecheck.Sight) bool) []*sighting {
 	if q.folder == nil || q.crd == nil {
 		return nil
 	}
-	f := q.swapped(text)
+	f := q.folderWithText(text)
 	q.server.mu.Lock()
-	small := q.texts.reduced(f, some...)
+	small := q.texts.reduceFolder(f, some...)
 	q.server.mu.Unlock()
 	in := typecheck.Input{Root: schema.Any, Name: q.crd.Kind, Own: apischema.GroupKind{Group: q.crd.Group, Kind: q.crd.Kind},
 		Live: q.catalog.Type, Quick: true, ClusterScoped: !q.crd.Namespaced, Stop: func() bool { return q.ctx.Err() != nil }}
-	if v := q.version(); v != nil {
+	if v := q.definitionVersion(); v != nil {
 		in.Root = schema.Root(v)
 	}
-	compiled := template.Input{Files: map[string]string{}, Config: q.config()}
+	compiled := template.Input{Files: map[string]string{}, Config: q.configValues()}
 	stems := map[string]string{}
-	for _, file := range templates(small) {
+	for _, file := range templatesOf(small) {
 		name := file.Shown
 		if slices.ContainsFunc(small.Partials, func(p folder.File) bool { return p.Shown == file.Shown }) {
-			file.Data = []byte(mended(string(file.Data)))
+			file.Data = []byte(mendText(string(file.Data)))
 		} else {
 			name = strings.TrimSuffix(file.Name, ".yaml")
 			in.Files = append(in.Files, name)
 			stems[name] = string(file.Data)
-			file.Data = []byte(mended(string(file.Data)))
+			file.Data = []byte(mendText(string(file.Data)))
 		}
 		compiled.Sources = append(compiled.Sources, template.Source{Name: name, File: file.Shown, Text: string(file.Data)})
 	}
@@ -108,14 +109,14 @@ func (q *query) sightings(some []string, text string, want func(typecheck.Sight)
 		compiled.Files[path.Base(file.Name)] = string(file.Data)
 	}
 	in.Config = compiled.Config
-	in.Makes = func(file string) []apischema.GroupVersionKind { return made(stems[file]) }
+	in.Makes = func(file string) []apischema.GroupVersionKind { return kindsMadeBy(stems[file]) }
 	// With an error, which is a finding, the set has the trees of what parses.
 	in.Set, _ = template.Compile(compiled)
-	return collect(in, want)
+	return collectSightings(in, want)
 }
 
-// collect follows an input and gathers what is seen.
-func collect(in typecheck.Input, want func(typecheck.Sight) bool) []*sighting {
+// collectSightings follows an input, and collects the sightings for which want is true.
+func collectSightings(in typecheck.Input, want func(typecheck.Sight) bool) []*sighting {
 	type key struct {
 		node parse.Node
 		step int
@@ -130,7 +131,7 @@ func collect(in typecheck.Input, want func(typecheck.Sight) bool) []*sighting {
 		if one == nil {
 			from := template.Offset(s.Node)
 			one = &sighting{file: s.File, node: s.Node, step: s.Step, from: from}
-			one.to = from + reach(s.Node, s.Step)
+			one.to = from + lengthToStep(s.Node, s.Step)
 			known[key{s.Node, s.Step}] = one
 			all = append(all, one)
 		}
@@ -145,8 +146,8 @@ func collect(in typecheck.Input, want func(typecheck.Sight) bool) []*sighting {
 // mostValues bounds how many values of a node are kept, of which most are alike.
 const mostValues = 8
 
-// reach is how many bytes a node takes up to a step.
-func reach(n parse.Node, step int) int {
+// lengthToStep returns how many bytes a node takes up to a step.
+func lengthToStep(n parse.Node, step int) int {
 	switch n := n.(type) {
 	case *parse.FieldNode:
 		return len("." + strings.Join(n.Ident[:min(step, len(n.Ident))], "."))
@@ -160,9 +161,9 @@ func reach(n parse.Node, step int) int {
 	return 1
 }
 
-// swapped is the folder with another text of the document, and, of a partial that nothing
-// calls, something that does.
-func (q *query) swapped(text string) *folder.Folder {
+// folderWithText returns the folder with another text of the document. For a partial that nothing
+// calls, it adds a caller.
+func (q *query) folderWithText(text string) *folder.Folder {
 	f := *q.folder
 	f.Children, f.Partials = slices.Clone(f.Children), slices.Clone(f.Partials)
 	for _, files := range [][]folder.File{f.Children, f.Partials} {
@@ -179,7 +180,7 @@ func (q *query) swapped(text string) *folder.Folder {
 	}
 	if strings.HasSuffix(q.shown, ".tpl") {
 		var calls strings.Builder
-		for _, name := range firsts(defineName, []byte(text)) {
+		for _, name := range firstGroups(defineName, []byte(text)) {
 			fmt.Fprintf(&calls, "{{ include %q . }}\n", name)
 		}
 		f.Children = append(f.Children, folder.File{Name: probeFile, Shown: probeFile, Data: []byte(calls.String())})
@@ -190,22 +191,22 @@ func (q *query) swapped(text string) *folder.Folder {
 // probeFile calls partials as most files do: with the resource.
 const probeFile = "probe.yaml"
 
-// relevant are the templates that tell what stands in the document.
-func (q *query) relevant() []string {
+// relevantTemplates returns the templates to follow to know the values in the document.
+func (q *query) relevantTemplates() []string {
 	if !strings.HasSuffix(q.shown, ".tpl") {
 		return []string{q.shown}
 	}
 	q.server.mu.Lock()
 	defer q.server.mu.Unlock()
-	some := q.texts.callers(q.folder, q.shown)
+	some := q.texts.callersOf(q.folder, q.shown)
 	if len(some) == 1 {
 		some = append(some, probeFile)
 	}
 	return some
 }
 
-// version is the version of the definition that templates see.
-func (q *query) version() *schema.Version {
+// definitionVersion returns the version of the definition that templates see.
+func (q *query) definitionVersion() *schema.Version {
 	if q.crd == nil {
 		return nil
 	}
@@ -220,8 +221,8 @@ func (q *query) version() *schema.Version {
 	return nil
 }
 
-// config are the settings of config.yaml.
-func (q *query) config() map[string]any {
+// configValues returns the settings of config.yaml.
+func (q *query) configValues() map[string]any {
 	if q.folder.Config == nil {
 		return nil
 	}
@@ -232,15 +233,16 @@ func (q *query) config() map[string]any {
 	return file[0]
 }
 
-// at are the sightings whose text holds the place that is asked about, the shortest first.
-func (q *query) at() []*sighting {
+// sightingsAtCursor returns the sightings whose text holds the place of the request, the shortest
+// first.
+func (q *query) sightingsAtCursor() []*sighting {
 	if !q.isTemplate() {
 		return nil
 	}
-	text := mended(q.doc.text)
-	found := q.sightings(q.relevant(), text, func(s typecheck.Sight) bool {
+	text := mendText(q.doc.text)
+	found := q.findSightings(q.relevantTemplates(), text, func(s typecheck.Sight) bool {
 		from := template.Offset(s.Node)
-		return s.File == q.shown && from <= q.offset && q.offset <= from+reach(s.Node, 1<<20)
+		return s.File == q.shown && from <= q.offset && q.offset <= from+lengthToStep(s.Node, 1<<20)
 	})
 	found = slices.DeleteFunc(found, func(s *sighting) bool { return q.offset > s.to })
 	slices.SortStableFunc(found, func(a, b *sighting) int { return (a.to - a.from) - (b.to - b.from) })

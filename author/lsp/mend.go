@@ -17,8 +17,8 @@ type action struct {
 	comment bool
 }
 
-// inner is what stands between the braces.
-func (a action) inner(text string) string {
+// innerText returns the text between the braces.
+func (a action) innerText(text string) string {
 	end := a.to
 	if a.closed {
 		end -= 2
@@ -43,7 +43,7 @@ func actionsOf(text string) []action {
 			a.comment = true
 		}
 		a.to, a.closed = endOf(text, a.from+2, a.comment)
-		a.word = firstWord.FindStringSubmatch(a.inner(text))[1]
+		a.word = firstWord.FindStringSubmatch(a.innerText(text))[1]
 		all = append(all, a)
 		at = a.to
 	}
@@ -83,8 +83,8 @@ func endOf(text string, at int, comment bool) (end int, closed bool) {
 	return len(text), false
 }
 
-// parses reports whether a text is a template that parses, and why not.
-func parses(text string) error {
+// parseError returns why a text does not parse as a template, or nil if it does.
+func parseError(text string) error {
 	tree := parse.New("t")
 	tree.Mode = parse.SkipFuncCheck
 	_, err := tree.Parse(text, "", "", map[string]*parse.Tree{})
@@ -93,13 +93,13 @@ func parses(text string) error {
 
 var variableName = regexp.MustCompile(`\$\w+`)
 
-// sound reports whether an action parses by itself.
-func (a action) sound(text string) bool {
+// isSound reports whether an action parses by itself.
+func (a action) isSound(text string) bool {
 	if !a.closed {
 		return false
 	}
 	alone, before := text[a.from:a.to], ""
-	for _, name := range variableName.FindAllString(a.inner(text), -1) {
+	for _, name := range variableName.FindAllString(a.innerText(text), -1) {
 		before += "{{" + name + " := 1}}"
 	}
 	switch a.word {
@@ -107,46 +107,46 @@ func (a action) sound(text string) bool {
 		if a.word == "define" {
 			before = ""
 		}
-		return parses(before+alone+"{{end}}") == nil
+		return parseError(before+alone+"{{end}}") == nil
 	case "else":
-		return parses(before+"{{if 1}}"+alone+"{{end}}") == nil
+		return parseError(before+"{{if 1}}"+alone+"{{end}}") == nil
 	case "end":
-		return parses("{{if 1}}"+alone) == nil
+		return parseError("{{if 1}}"+alone) == nil
 	case "break", "continue":
-		return parses("{{range .}}"+alone+"{{end}}") == nil
+		return parseError("{{range .}}"+alone+"{{end}}") == nil
 	}
-	return parses(before+alone) == nil
+	return parseError(before+alone) == nil
 }
 
-// mended is a text that parses, in which everything stands where it did: actions that
-// are broken are blank, and those that are open are closed at the end.
-func mended(text string) string {
-	if parses(text) == nil {
+// mendText returns a text that parses, in which everything keeps its place. It blanks broken
+// actions, and closes open ones at the end.
+func mendText(text string) string {
+	if parseError(text) == nil {
 		return text
 	}
 	bad := map[int]bool{}
 	actions := actionsOf(text)
 	for _, a := range actions {
-		bad[a.from] = !a.sound(text)
+		bad[a.from] = !a.isSound(text)
 	}
 	for range mostMends {
-		out := structured(text, actions, bad)
-		err := parses(out)
+		out := mendStructure(text, actions, bad)
+		err := parseError(out)
 		if err == nil {
 			return out
 		}
-		if !blame(text, actions, bad, err) {
+		if !markFaulty(text, actions, bad, err) {
 			break
 		}
 	}
-	return blank(text, 0, len(text))
+	return blankOut(text, 0, len(text))
 }
 
 // mostMends bounds how many further actions are blanked.
 const mostMends = 20
 
-// structured blanks bad actions with what belongs to them, and closes the rest.
-func structured(text string, actions []action, bad map[int]bool) string {
+// mendStructure blanks bad actions with what belongs to them, and closes the rest.
+func mendStructure(text string, actions []action, bad map[int]bool) string {
 	out := text
 	type opened struct{ dropped, elsed bool }
 	var open []opened
@@ -158,7 +158,7 @@ func structured(text string, actions []action, bad map[int]bool) string {
 		case "else":
 			if len(open) == 0 || open[len(open)-1].dropped || open[len(open)-1].elsed {
 				drop = true
-			} else if strings.TrimSpace(strings.Trim(a.inner(text), "-")) == "else" {
+			} else if strings.TrimSpace(strings.Trim(a.innerText(text), "-")) == "else" {
 				open[len(open)-1].elsed = !drop
 			}
 		case "end":
@@ -170,7 +170,7 @@ func structured(text string, actions []action, bad map[int]bool) string {
 			}
 		}
 		if drop {
-			out = blank(out, a.from, a.to)
+			out = blankOut(out, a.from, a.to)
 		}
 	}
 	for i := len(open) - 1; i >= 0; i-- {
@@ -183,9 +183,9 @@ func structured(text string, actions []action, bad map[int]bool) string {
 
 var errorLine = regexp.MustCompile(`^template: t:(\d+):`)
 
-// blame marks an action that is to blame for an error, such as the use of a variable
-// whose declaration is broken; false if there is none.
-func blame(text string, actions []action, bad map[int]bool, err error) bool {
+// markFaulty marks an action that causes an error, such as the use of a variable whose declaration
+// is broken. It returns false if there is none.
+func markFaulty(text string, actions []action, bad map[int]bool, err error) bool {
 	m := errorLine.FindStringSubmatch(err.Error())
 	name := variableName.FindString(err.Error())
 	if m == nil {
@@ -198,7 +198,7 @@ func blame(text string, actions []action, bad map[int]bool, err error) bool {
 		}
 		at, _ := strconv.Atoi(m[1]) // digits, by the expression
 		onLine := at >= lineAt(text, a.from) && at <= lineAt(text, a.to)
-		if onLine && (name == "" || strings.Contains(a.inner(text), name)) {
+		if onLine && (name == "" || strings.Contains(a.innerText(text), name)) {
 			last = a.from
 			if name != "" {
 				break
@@ -217,18 +217,18 @@ func lineAt(text string, offset int) int {
 	return strings.Count(text[:min(offset, len(text))], "\n") + 1
 }
 
-// blank puts blanks in the place of a part of a text; its lines stay.
-func blank(text string, from, to int) string {
+// blankOut replaces a part of a text by blanks. It keeps the lines.
+func blankOut(text string, from, to int) string {
 	return text[:from] + strings.Map(func(r rune) rune {
 		if r == '\n' {
 			return r
 		}
 		return ' '
-	}, widened(text[from:to])) + text[to:]
+	}, padToBytes(text[from:to])) + text[to:]
 }
 
-// widened has as many characters as the text has bytes.
-func widened(text string) string {
+// padToBytes returns a text with as many characters as the given one has bytes.
+func padToBytes(text string) string {
 	out := []byte(text)
 	for i, c := range out {
 		if c >= 0x80 {

@@ -58,7 +58,7 @@ func TestKeywords(t *testing.T) {
 	e.set(cm, cmText+"  a: {{ range .spec.ports }}{{- end }}\n")
 	for name, want := range map[string]string{"deepCopy": "Returns x itself.", "b32dec": "decoded from base32", "dir": "all but the last element",
 		"ge": "x y\n```\nReturns whether x is at least y"} {
-		if got := functions()[name].told(); !strings.Contains(got, want) || strings.Contains(got, ";") {
+		if got := functions()[name].describeFunction(); !strings.Contains(got, want) || strings.Contains(got, ";") {
 			t.Errorf("%s: got %q", name, got)
 		}
 	}

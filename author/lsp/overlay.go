@@ -22,14 +22,14 @@ func (o overlay) Open(name string) (fs.File, error) {
 		return &openText{strings.NewReader(text), textInfo{path.Base(name), int64(len(text)), 0o444}}, nil
 	}
 	f, err := o.FS.Open(name)
-	if err != nil && len(o.unsaved(name)) > 0 {
+	if err != nil && len(o.unsavedEntries(name)) > 0 {
 		return &openText{strings.NewReader(""), textInfo{path.Base(name), 0, fs.ModeDir | 0o555}}, nil
 	}
 	return f, err
 }
 
-// unsaved are the entries of a directory that come of texts.
-func (o overlay) unsaved(dir string) map[string]fs.FileInfo {
+// unsavedEntries returns the entries of a directory that come from unsaved texts.
+func (o overlay) unsavedEntries(dir string) map[string]fs.FileInfo {
 	all := map[string]fs.FileInfo{}
 	for file, text := range o.texts {
 		below, inside := strings.CutPrefix(file, dir+"/")
@@ -51,7 +51,7 @@ func (o overlay) unsaved(dir string) map[string]fs.FileInfo {
 // ReadDir lists a directory, with what is not saved yet.
 func (o overlay) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(o.FS, name)
-	for file, info := range o.unsaved(name) {
+	for file, info := range o.unsavedEntries(name) {
 		if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == file }) {
 			entries, err = append(entries, fs.FileInfoToDirEntry(info)), nil
 		}

@@ -79,8 +79,8 @@ func TestMended(t *testing.T) {
 		kept := 0
 		for n := range len(data) {
 			text := string(data[:n])
-			got := mended(text)
-			if err := parses(got); err != nil {
+			got := mendText(text)
+			if err := parseError(got); err != nil {
 				t.Fatalf("%s[:%d]: %v in\n%s", file, n, err, got)
 			}
 			if len(got) < len(text) || strings.Count(got[:len(text)], "\n") != strings.Count(text, "\n") {
@@ -149,7 +149,7 @@ func TestKeystroke(t *testing.T) {
 	// What is analysed of a file that is only named is its kind of child.
 	e.server.mu.Lock()
 	sp := e.server.spaces[0]
-	small := sp.texts.reduced(sp.now("pages.example.com"), dir+"file3.yaml")
+	small := sp.texts.reduceFolder(sp.currentFolder("pages.example.com"), dir+"file3.yaml")
 	e.server.mu.Unlock()
 	for _, f := range small.Children {
 		if f.Shown == dir+"file4.yaml" && len(f.Data) > 100 {
@@ -175,7 +175,7 @@ func BenchmarkKeystroke(b *testing.B) {
 			sp, doc := e.server.spaces[0], e.server.docs[filepath.Join(e.root, file)]
 			e.server.mu.Unlock()
 			for b.Loop() {
-				if _, ok, err := sp.own(file, file, doc.text, e.server.count); !ok || err != nil {
+				if _, ok, err := sp.ownFindings(file, file, doc.text, e.server.countTemplates); !ok || err != nil {
 					b.Fatal(ok, err)
 				}
 			}
@@ -189,7 +189,7 @@ func TestSuperseded(t *testing.T) {
 	e.open(deployment)
 	e.finds(deployment)
 	started, ended := make(chan struct{}), make(chan error, 1)
-	e.slow = ask(e.server, func(ctx context.Context, _ *query) (any, error) {
+	e.slow = handleQuery(e.server, func(ctx context.Context, _ *query) (any, error) {
 		close(started)
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -209,7 +209,7 @@ func TestSuperseded(t *testing.T) {
 func TestPanic(t *testing.T) {
 	e := startEditor(t, copied(t, app))
 	e.open(deployment)
-	e.slow = ask(e.server, func(_ context.Context, _ *query) (any, error) {
+	e.slow = handleQuery(e.server, func(_ context.Context, _ *query) (any, error) {
 		var nothing *typecheck.Value
 		return nothing.Const, nil
 	})

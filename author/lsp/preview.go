@@ -23,7 +23,8 @@ type previewed struct {
 	Text string `json:"text"`
 }
 
-func (s *Server) command(ctx context.Context, p commandParams) (any, error) {
+// runCommand opens or closes the preview of a file.
+func (s *Server) runCommand(ctx context.Context, p commandParams) (any, error) {
 	if len(p.Arguments) != 1 || p.Command != commandPreview && p.Command != commandClose {
 		return nil, fmt.Errorf("%s: there is no such command; known are %s and %s, with the URI of a file", p.Command, commandPreview, commandClose)
 	}
@@ -42,7 +43,7 @@ func (s *Server) command(ctx context.Context, p commandParams) (any, error) {
 	case p.Command == commandClose:
 		return nil, nil
 	}
-	c, err := sp.load(docs)
+	c, err := sp.loadRoots(docs)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +54,8 @@ func (s *Server) command(ctx context.Context, p commandParams) (any, error) {
 	return previewed{uri, text}, nil
 }
 
-// previews tells previews that are shown and have changed.
-func (sp *space) previews(ctx context.Context) error {
+// refreshPreviews renders the open previews, and publishes those that have changed.
+func (sp *space) refreshPreviews(ctx context.Context) error {
 	sp.server.mu.Lock()
 	shown, c := maps.Clone(sp.preview), sp.catalog
 	sp.server.mu.Unlock()
@@ -80,7 +81,7 @@ func (sp *space) previews(ctx context.Context) error {
 
 // render is what the example of a file's kind renders, or why it does not, as comments.
 func (sp *space) render(ctx context.Context, c *catalog.Catalog, uri string) string {
-	_, inside, _ := sp.show(pathOf(uri))
+	_, inside, _ := sp.shownPath(pathOf(uri))
 	name := kindOf(inside)
 	comment := func(err error) string {
 		return "# " + strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "\n# ") + "\n"

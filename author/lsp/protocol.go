@@ -160,4 +160,5 @@ const (
 // errRefused is the code of a request that cannot be carried out as it is.
 const errRefused = -32803
 
-func markdown(text string) markup { return markup{"markdown", text} }
+// markdownOf returns a text as Markdown of the protocol.
+func markdownOf(text string) markup { return markup{"markdown", text} }

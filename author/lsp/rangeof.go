@@ -9,7 +9,7 @@ import (
 // rangeOf is what of a text a finding is about: it stays within its line, and in a
 // template within the action that it is about, without the braces.
 func (sp *space) rangeOf(f typecheck.Finding, text string) span {
-	where := placed(text, f.Place, f.Length)
+	where := spanOfPlace(text, f.Place, f.Length)
 	from, to := offsetOf(text, where.Start), offsetOf(text, where.End)
 	line, start := lineOf(text, max(f.Place.Line, 1))
 	to = max(from, min(to, start+len(strings.TrimRight(line, "\r"))))
@@ -25,7 +25,7 @@ func (sp *space) rangeOf(f typecheck.Finding, text string) span {
 		if holds {
 			about = &a
 		}
-		if f.Class == typecheck.Syntax && onLine && a.closed && !a.comment && !a.sound(text) {
+		if f.Class == typecheck.Syntax && onLine && a.closed && !a.comment && !a.isSound(text) {
 			about = &a
 			if !holds {
 				from, to = a.from, a.to
@@ -36,7 +36,7 @@ func (sp *space) rangeOf(f typecheck.Finding, text string) span {
 	if about == nil {
 		return spanOf(text, from, to)
 	}
-	inner := about.inner(text)
+	inner := about.innerText(text)
 	first := about.from + 2 + len(inner) - len(strings.TrimLeft(inner, "- \t\r\n"))
 	last := about.from + 2 + len(strings.TrimRight(inner, "- \t\r\n"))
 	if f.Class == typecheck.Syntax {

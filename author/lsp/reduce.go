@@ -31,19 +31,20 @@ var (
 	fileName   = regexp.MustCompile(`\b(?:child|children|await|rendered|stable)\s+["` + "`" + `]([^"` + "`" + `\n]*)["` + "`" + `]`)
 )
 
-func (t textCache) of(f folder.File) *mentions {
+// mentionsOf returns the names that a file mentions, from the cache if its text is the same.
+func (t textCache) mentionsOf(f folder.File) *mentions {
 	m := t[f.Shown]
 	same := m != nil && len(m.data) == len(f.Data) && (len(f.Data) == 0 || &m.data[0] == &f.Data[0] || bytes.Equal(m.data, f.Data))
 	if !same {
 		m = &mentions{data: f.Data, any: callAny.Match(f.Data)}
-		m.calls, m.defines, m.files = firsts(callName, f.Data), firsts(defineName, f.Data), firsts(fileName, f.Data)
+		m.calls, m.defines, m.files = firstGroups(callName, f.Data), firstGroups(defineName, f.Data), firstGroups(fileName, f.Data)
 		t[f.Shown] = m
 	}
 	return m
 }
 
-// firsts are the first groups of all matches.
-func firsts(r *regexp.Regexp, text []byte) []string {
+// firstGroups returns the first groups of all matches.
+func firstGroups(r *regexp.Regexp, text []byte) []string {
 	var all []string
 	for _, m := range r.FindAllSubmatch(text, -1) {
 		all = append(all, string(m[1]))
@@ -51,8 +52,8 @@ func firsts(r *regexp.Regexp, text []byte) []string {
 	return all
 }
 
-// templates are the templates of a folder.
-func templates(f *folder.Folder) []folder.File {
+// templatesOf returns the templates of a folder.
+func templatesOf(f *folder.Folder) []folder.File {
 	all := slices.Concat(f.Children, f.Partials)
 	if f.Status != nil {
 		all = append(all, *f.Status)
@@ -60,11 +61,11 @@ func templates(f *folder.Folder) []folder.File {
 	return all
 }
 
-// reduced is a folder with nothing but some of its templates, what they call, a stub for
-// each file that they name, and what is no template. A name that is nowhere brings a stub
-// for everything that it could mean.
-func (t textCache) reduced(f *folder.Folder, some ...string) *folder.Folder {
-	all := templates(f)
+// reduceFolder returns a folder with some of its templates, what they call, and all files that are
+// no templates. It adds a stub for each file that they name. A name that is nowhere adds a stub for
+// everything that it could mean.
+func (t textCache) reduceFolder(f *folder.Folder, some ...string) *folder.Folder {
+	all := templatesOf(f)
 	taken := map[string]bool{}
 	named, stubs, lost := map[string]bool{}, map[string]bool{}, false
 	for todo := some; len(todo) > 0; {
@@ -75,7 +76,7 @@ func (t textCache) reduced(f *folder.Folder, some ...string) *folder.Folder {
 			continue
 		}
 		taken[shown] = true
-		m := t.of(all[i])
+		m := t.mentionsOf(all[i])
 		for _, file := range m.files {
 			stubs[file] = true
 		}
@@ -83,7 +84,7 @@ func (t textCache) reduced(f *folder.Folder, some ...string) *folder.Folder {
 			named[name] = true
 		}
 		for _, other := range all {
-			if calls := t.of(other); !taken[other.Shown] && (m.any && len(calls.defines) > 0 || shares(calls.defines, m.calls)) {
+			if calls := t.mentionsOf(other); !taken[other.Shown] && (m.any && len(calls.defines) > 0 || haveCommon(calls.defines, m.calls)) {
 				todo = append(todo, other.Shown)
 			}
 		}
@@ -92,16 +93,16 @@ func (t textCache) reduced(f *folder.Folder, some ...string) *folder.Folder {
 	var defines []string
 	for _, file := range all {
 		if taken[file.Shown] {
-			for _, name := range t.of(file).defines {
+			for _, name := range t.mentionsOf(file).defines {
 				delete(named, name)
 			}
 		} else {
-			defines = append(defines, t.of(file).defines...)
+			defines = append(defines, t.mentionsOf(file).defines...)
 		}
 		delete(stubs, strings.TrimSuffix(file.Name, ".yaml"))
 	}
 	lost = len(named) > 0 || len(stubs) > 0
-	t.fill(out, f, taken, lost)
+	t.fillFolder(out, f, taken, lost)
 	if lost {
 		var text strings.Builder
 		for _, name := range slices.Compact(slices.Sorted(slices.Values(defines))) {
@@ -116,13 +117,13 @@ func (t textCache) reduced(f *folder.Folder, some ...string) *folder.Folder {
 // compared with them.
 const othersFile = "_others.tpl"
 
-// fill gives a folder the templates that are taken, and stubs of others: all, or those
-// that are named.
-func (t textCache) fill(out, f *folder.Folder, taken map[string]bool, all bool) {
+// fillFolder adds to a folder the templates that are taken, and stubs of others. These are all
+// others, or only those that are named.
+func (t textCache) fillFolder(out, f *folder.Folder, taken map[string]bool, all bool) {
 	wanted := map[string]bool{}
-	for _, file := range templates(f) {
+	for _, file := range templatesOf(f) {
 		if taken[file.Shown] {
-			for _, name := range t.of(file).files {
+			for _, name := range t.mentionsOf(file).files {
 				wanted[name] = true
 			}
 		}
@@ -132,7 +133,7 @@ func (t textCache) fill(out, f *folder.Folder, taken map[string]bool, all bool) 
 		case taken[file.Shown]:
 			out.Children = append(out.Children, file)
 		case all || wanted[strings.TrimSuffix(file.Name, ".yaml")]:
-			file.Data = stub(file.Data)
+			file.Data = stubOf(file.Data)
 			out.Children = append(out.Children, file)
 		}
 	}
@@ -146,21 +147,22 @@ func (t textCache) fill(out, f *folder.Folder, taken map[string]bool, all bool) 
 	}
 }
 
-func shares(a, b []string) bool {
+// haveCommon reports whether two lists have a name in common.
+func haveCommon(a, b []string) bool {
 	return slices.ContainsFunc(a, func(name string) bool { return slices.Contains(b, name) })
 }
 
-// stub is a file that makes the same kinds of children, and nothing else.
-func stub(data []byte) []byte {
+// stubOf returns a file that makes the same kinds of children, and nothing else.
+func stubOf(data []byte) []byte {
 	var text strings.Builder
-	for _, gvk := range made(string(data)) {
+	for _, gvk := range kindsMadeBy(string(data)) {
 		text.WriteString("---\napiVersion: " + gvk.GroupVersion().String() + "\nkind: " + gvk.Kind + "\nmetadata: {name: x}\n")
 	}
 	return []byte(text.String())
 }
 
-// made are the kinds of children that a text says at the beginning of lines.
-func made(text string) []apischema.GroupVersionKind {
+// kindsMadeBy returns the kinds of children that a text has at the beginning of lines.
+func kindsMadeBy(text string) []apischema.GroupVersionKind {
 	var all []apischema.GroupVersionKind
 	for _, doc := range newDoc.Split(text, -1) {
 		if strings.Contains(doc, api.AnnotationOwnership) {
@@ -174,19 +176,19 @@ func made(text string) []apischema.GroupVersionKind {
 	return all
 }
 
-// callers are the templates of a folder that come to one, themselves or by others.
-func (t textCache) callers(f *folder.Folder, shown string) []string {
-	all := templates(f)
+// callersOf returns a template of a folder and those that call it, directly or through others.
+func (t textCache) callersOf(f *folder.Folder, shown string) []string {
+	all := templatesOf(f)
 	found := []string{shown}
 	for i := 0; i < len(found); i++ {
 		at := slices.IndexFunc(all, func(f folder.File) bool { return f.Shown == found[i] })
 		if at < 0 {
 			continue
 		}
-		defines := t.of(all[at]).defines
+		defines := t.mentionsOf(all[at]).defines
 		for _, other := range all {
-			m := t.of(other)
-			if !slices.Contains(found, other.Shown) && (shares(m.calls, defines) || m.any && len(defines) > 0) {
+			m := t.mentionsOf(other)
+			if !slices.Contains(found, other.Shown) && (haveCommon(m.calls, defines) || m.any && len(defines) > 0) {
 				found = append(found, other.Shown)
 			}
 		}

@@ -15,9 +15,9 @@ var (
 	shortWord = regexp.MustCompile(`[\w-]+`)
 )
 
-// replace puts what a finding suggests into the place of what is written. Suggestions are
-// made in a dozen places, as errors and as findings, and all say it in these words.
-func (q *query) replace(f typecheck.Finding, d diagnostic) *codeAction {
+// replaceSuggested returns an action that replaces the written text by what a finding suggests. A
+// dozen places make suggestions, as errors and as findings, and all use the words of suggested.
+func (q *query) replaceSuggested(f typecheck.Finding, d diagnostic) *codeAction {
 	m := suggested.FindStringSubmatchIndex(f.Text)
 	if m == nil {
 		return nil
@@ -30,7 +30,7 @@ func (q *query) replace(f typecheck.Finding, d diagnostic) *codeAction {
 		if !strings.HasPrefix(q.doc.text[from:to], rest) {
 			return nil
 		}
-		return edit("Replace by "+whole, q.doc.uri, spanOf(q.doc.text, from, from), "$")
+		return newEditAction("Replace by "+whole, q.doc.uri, spanOf(q.doc.text, from, from), "$")
 	}
 	last := whole[strings.LastIndexByte(whole, '.')+1:]
 	for _, try := range []struct {
@@ -38,17 +38,17 @@ func (q *query) replace(f typecheck.Finding, d diagnostic) *codeAction {
 		by   string
 	}{{longWord, whole}, {shortWord, last}} {
 		for _, among := range [][2]int{{from, to}, {lineFrom, lineFrom + len(line)}} {
-			if at, end, found := misspelt(q.doc.text[among[0]:among[1]], try.word, try.by, said); found {
-				return edit("Replace by "+whole, q.doc.uri, spanOf(q.doc.text, among[0]+at, among[0]+end), try.by)
+			if at, end, found := findMisspelt(q.doc.text[among[0]:among[1]], try.word, try.by, said); found {
+				return newEditAction("Replace by "+whole, q.doc.uri, spanOf(q.doc.text, among[0]+at, among[0]+end), try.by)
 			}
 		}
 	}
 	return nil
 }
 
-// misspelt is the word of a text that a finding is about, which is most like another one:
-// the last that the finding says.
-func misspelt(text string, word *regexp.Regexp, like, said string) (from, to int, found bool) {
+// findMisspelt finds the last word of a text that a finding mentions and that most likely stands
+// for another one.
+func findMisspelt(text string, word *regexp.Regexp, like, said string) (from, to int, found bool) {
 	mentioned := word.FindAllString(said, -1)
 	for _, m := range slices.Backward(word.FindAllStringIndex(text, -1)) {
 		w := text[m[0]:m[1]]

@@ -30,10 +30,10 @@ var (
 	newDoc    = regexp.MustCompile(`(?m)^---`)
 )
 
-// without blanks the actions of a text; values that are printed are x.
-func without(text string) string {
+// blankActions blanks the actions of a text. Printed values become x.
+func blankActions(text string) string {
 	for _, a := range actionsOf(text) {
-		text = blank(text, a.from, a.to)
+		text = blankOut(text, a.from, a.to)
 		before := text[strings.LastIndexByte(text[:a.from], '\n')+1 : a.from]
 		after, _, _ := strings.Cut(text[a.to:], "\n")
 		beside := strings.TrimSpace(before) != "" || strings.TrimSpace(after) != "" && !strings.HasPrefix(strings.TrimSpace(after), "{{")
@@ -71,7 +71,7 @@ func lineFrom(line string) (y yamlLine, ok bool) {
 // spotAt finds out where in the YAML of a text a byte is; nil if that is not known, as in
 // a text of several lines.
 func spotAt(text string, offset int) *spot {
-	plain := without(text)
+	plain := blankActions(text)
 	start := strings.LastIndexByte(plain[:offset], '\n') + 1
 	end := offset
 	if i := strings.IndexByte(plain[offset:], '\n'); i >= 0 {
@@ -109,17 +109,17 @@ func spotAt(text string, offset int) *spot {
 	if m := newDoc.FindStringIndex(plain[end:]); m != nil {
 		docTo = end + m[0]
 	}
-	if !s.climb(plain[docFrom:start], y) {
+	if !s.climbKeys(plain[docFrom:start], y) {
 		return nil
 	}
-	s.siblings(plain[end:docTo], y)
+	s.addSiblings(plain[end:docTo], y)
 	s.gvk = headOf(plain[docFrom:docTo], start-docFrom)
 	return s
 }
 
-// climb finds the keys above a line in the text before it; false says that the line is
-// part of a text.
-func (s *spot) climb(before string, y yamlLine) bool {
+// climbKeys finds the keys above a line in the text before it. It returns false if the line is part
+// of a text.
+func (s *spot) climbKeys(before string, y yamlLine) bool {
 	column, item, own := y.column, false, true // item: column is that of a dash; own: the map is still that of the line
 	up := func(dashes []int) {
 		for _, dash := range slices.Backward(dashes) {
@@ -153,8 +153,8 @@ func (s *spot) climb(before string, y yamlLine) bool {
 	return true
 }
 
-// siblings adds the keys of the same map behind the line.
-func (s *spot) siblings(after string, y yamlLine) {
+// addSiblings adds the keys of the same map behind the line.
+func (s *spot) addSiblings(after string, y yamlLine) {
 	for line := range strings.SplitSeq(after, "\n") {
 		if strings.TrimSpace(line) == "" {
 			continue

@@ -89,7 +89,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.WriteCloser) er
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.ctx = ctx
-	s.rpc = jrpc2.NewServer(s.methods(), &jrpc2.ServerOptions{AllowPush: true, DisableBuiltin: true, Concurrency: atOnce,
+	s.rpc = jrpc2.NewServer(s.methodHandlers(), &jrpc2.ServerOptions{AllowPush: true, DisableBuiltin: true, Concurrency: atOnce,
 		NewContext: func() context.Context { return ctx }})
 	s.rpc.Start(channel.LSP(in, out))
 	// Nothing ends a read of stdin, which the editor may keep open.
@@ -110,36 +110,41 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.WriteCloser) er
 	return err
 }
 
-func (s *Server) methods() handler.Map {
+// methodHandlers returns the handlers of the protocol's methods by name.
+func (s *Server) methodHandlers() handler.Map {
 	all := handler.Map{
-		"initialize":              request(s, s.initialize),
-		"initialized":             notice(s, s.initialized),
-		"shutdown":                notice(s, s.shutdown),
-		"exit":                    notice(s, func(context.Context, struct{}) error { close(s.exited); return nil }),
-		"$/cancelRequest":         notice(s, func(_ context.Context, p cancelParams) error { s.rpc.CancelRequest(string(p.ID)); return nil }),
-		"textDocument/didOpen":    notice(s, s.opened),
-		"textDocument/didChange":  notice(s, s.changed),
-		"textDocument/didSave":    notice(s, s.saved),
-		"textDocument/didClose":   notice(s, s.closed),
-		"textDocument/completion": ask(s, s.completion),
-		"textDocument/hover":      ask(s, s.hover),
-		"textDocument/definition": ask(s, s.definition),
-		"textDocument/references": ask(s, s.references),
-		"textDocument/rename":     ask(s, s.rename),
-		"textDocument/codeAction": ask(s, s.actions),
+		"initialize":  handleRequest(s, s.initializeServer),
+		"initialized": handleNotification(s, s.startChecks),
+		"shutdown":    handleNotification(s, s.endSession),
+		"exit":        handleNotification(s, func(context.Context, struct{}) error { close(s.exited); return nil }),
+		"$/cancelRequest": handleNotification(s, func(_ context.Context, p cancelParams) error {
+			s.rpc.CancelRequest(string(p.ID))
+			return nil
+		}),
+		"textDocument/didOpen":    handleNotification(s, s.openDocument),
+		"textDocument/didChange":  handleNotification(s, s.changeDocument),
+		"textDocument/didSave":    handleNotification(s, s.saveDocument),
+		"textDocument/didClose":   handleNotification(s, s.closeDocument),
+		"textDocument/completion": handleQuery(s, s.completeAt),
+		"textDocument/hover":      handleQuery(s, s.hoverAt),
+		"textDocument/definition": handleQuery(s, s.findDefinition),
+		"textDocument/references": handleQuery(s, s.findReferences),
+		"textDocument/rename":     handleQuery(s, s.renamePartial),
+		"textDocument/codeAction": handleQuery(s, s.codeActions),
 
-		"textDocument/prepareRename":      ask(s, s.prepareRename),
-		"workspace/executeCommand":        request(s, s.command),
-		"workspace/didChangeWatchedFiles": notice(s, s.filesChanged),
+		"textDocument/prepareRename":      handleQuery(s, s.prepareRename),
+		"workspace/executeCommand":        handleRequest(s, s.runCommand),
+		"workspace/didChangeWatchedFiles": handleNotification(s, s.filesChanged),
 	}
 	maps.Copy(all, s.extra)
 	return all
 }
 
-// request makes a method of a function. A panic is an error of this request alone.
-func request[P, R any](s *Server, f func(context.Context, P) (R, error)) jrpc2.Handler {
+// handleRequest returns a handler that calls a function. A panic becomes an error of this request
+// alone.
+func handleRequest[P, R any](s *Server, f func(context.Context, P) (R, error)) jrpc2.Handler {
 	return func(ctx context.Context, req *jrpc2.Request) (out any, err error) {
-		defer func() { s.log(panicOf(err)) }()
+		defer func() { s.logError(panicOf(err)) }()
 		defer panics.Catch(&err, "answering "+req.Method())
 		var p P
 		if req.HasParams() && req.ParamString() != "null" {
@@ -151,9 +156,9 @@ func request[P, R any](s *Server, f func(context.Context, P) (R, error)) jrpc2.H
 	}
 }
 
-// notice is request for what gives nothing.
-func notice[P any](s *Server, f func(context.Context, P) error) jrpc2.Handler {
-	return request(s, func(ctx context.Context, p P) (any, error) { return nil, f(ctx, p) })
+// handleNotification returns a handler like that of handleRequest, for a function without a result.
+func handleNotification[P any](s *Server, f func(context.Context, P) error) jrpc2.Handler {
+	return handleRequest(s, func(ctx context.Context, p P) (any, error) { return nil, f(ctx, p) })
 }
 
 func panicOf(err error) error {
@@ -173,10 +178,10 @@ const (
 // asked the same again.
 var errModified = &jrpc2.Error{Code: codeModified, Message: "the text has changed, or a later request asks the same"}
 
-// ask makes a method of a function about a place in a document. A later request of the
-// method about the document, or a change of it, ends it.
-func ask[R any](s *Server, f func(context.Context, *query) (R, error)) jrpc2.Handler {
-	return request(s, func(ctx context.Context, p documentParams) (out any, err error) {
+// handleQuery returns a handler that calls a function with a place in a document. A later request
+// of the same method for the document, or a change of the document, cancels it.
+func handleQuery[R any](s *Server, f func(context.Context, *query) (R, error)) jrpc2.Handler {
+	return handleRequest(s, func(ctx context.Context, p documentParams) (out any, err error) {
 		key := jrpc2.InboundRequest(ctx).Method() + " " + pathOf(p.TextDocument.URI)
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
@@ -203,7 +208,7 @@ func ask[R any](s *Server, f func(context.Context, *query) (R, error)) jrpc2.Han
 		if sp == nil {
 			return nil, nil
 		}
-		out, err = f(ctx, sp.query(ctx, doc, p))
+		out, err = f(ctx, sp.newQuery(ctx, doc, p))
 		if ctx.Err() != nil {
 			if errors.Is(context.Cause(ctx), errModified) {
 				return nil, errModified
@@ -214,7 +219,8 @@ func ask[R any](s *Server, f func(context.Context, *query) (R, error)) jrpc2.Han
 	})
 }
 
-func (s *Server) initialize(_ context.Context, p initializeParams) (any, error) {
+// initializeServer reads what the editor supports, and returns what the server does.
+func (s *Server) initializeServer(_ context.Context, p initializeParams) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.limits = p.InitializationOptions.DiagnosticsOnly
@@ -257,12 +263,12 @@ func foldersOf(p initializeParams) []string {
 	return all
 }
 
-// initialized begins to check, and asks to be told of files that change on disk.
-func (s *Server) initialized(context.Context, struct{}) error {
+// startChecks requests the first checks, and registers for files that change on disk.
+func (s *Server) startChecks(context.Context, struct{}) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, sp := range s.spaces {
-		sp.want()
+		sp.requestCheck()
 		for _, dir := range sp.dirs {
 			if isEmptyRoot(dir) {
 				_ = s.rpc.Notify(s.ctx, "window/showMessage", map[string]any{"type": severityWarning,
@@ -277,12 +283,13 @@ func (s *Server) initialized(context.Context, struct{}) error {
 		watchers := []map[string]any{{"globPattern": "**/*.{yaml,tpl,txt}"}, {"globPattern": "**/files/*"}}
 		_, err := s.rpc.Callback(s.ctx, "client/registerCapability", map[string]any{"registrations": []map[string]any{{
 			"id": "files", "method": "workspace/didChangeWatchedFiles", "registerOptions": map[string]any{"watchers": watchers}}}})
-		s.log(err)
+		s.logError(err)
 	})
 	return nil
 }
 
-func (s *Server) shutdown(context.Context, struct{}) error {
+// endSession records that the editor ends the session.
+func (s *Server) endSession(context.Context, struct{}) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.down = true
@@ -292,7 +299,7 @@ func (s *Server) shutdown(context.Context, struct{}) error {
 // spaceOf is the space that a file is in; nil if it is in none. The mutex is held.
 func (s *Server) spaceOf(file string) *space {
 	for _, sp := range s.spaces {
-		_, inside, ok := sp.show(file)
+		_, inside, ok := sp.shownPath(file)
 		if part, _, _ := strings.Cut(inside, "/"); ok && slices.Contains(rootParts, part) {
 			return sp
 		}
@@ -316,11 +323,13 @@ func (s *Server) spaceIn(dir string) *space {
 	return s.spaces[i]
 }
 
-func (s *Server) opened(_ context.Context, p changeParams) error {
+// openDocument adds a document that the editor opened.
+func (s *Server) openDocument(_ context.Context, p changeParams) error {
 	return s.set(p.TextDocument, p.TextDocument.Text)
 }
 
-func (s *Server) changed(_ context.Context, p changeParams) error {
+// changeDocument applies the changes of a document.
+func (s *Server) changeDocument(_ context.Context, p changeParams) error {
 	s.mu.Lock()
 	doc := s.docs[pathOf(p.TextDocument.URI)]
 	s.mu.Unlock()
@@ -329,7 +338,7 @@ func (s *Server) changed(_ context.Context, p changeParams) error {
 	}
 	text := doc.text
 	for _, c := range p.ContentChanges {
-		text = edited(text, c.Range, c.Text)
+		text = applyChange(text, c.Range, c.Text)
 	}
 	return s.set(p.TextDocument, text)
 }
@@ -352,15 +361,15 @@ func (s *Server) set(td textDocument, text string) error {
 	if sp == nil {
 		return nil
 	}
-	sp.want()
+	sp.requestCheck()
 	s.work.Go(func() {
 		var err error
-		defer func() { s.log(err) }()
+		defer func() { s.logError(err) }()
 		defer panics.Catch(&err, "checking "+file)
 		sp.one.Lock()
 		defer sp.one.Unlock()
 		if doc.ctx.Err() == nil {
-			if err = sp.typed(doc.ctx, doc); doc.ctx.Err() != nil {
+			if err = sp.publishTyped(doc.ctx, doc); doc.ctx.Err() != nil {
 				err = nil
 			}
 		}
@@ -368,16 +377,18 @@ func (s *Server) set(td textDocument, text string) error {
 	return nil
 }
 
-func (s *Server) saved(_ context.Context, p changeParams) error {
+// saveDocument requests a whole check.
+func (s *Server) saveDocument(_ context.Context, p changeParams) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if sp := s.spaceOf(pathOf(p.TextDocument.URI)); sp != nil {
-		sp.want()
+		sp.requestCheck()
 	}
 	return nil
 }
 
-func (s *Server) closed(_ context.Context, p changeParams) error {
+// closeDocument forgets a document that the editor closed, and requests a whole check.
+func (s *Server) closeDocument(_ context.Context, p changeParams) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	file := pathOf(p.TextDocument.URI)
@@ -386,7 +397,7 @@ func (s *Server) closed(_ context.Context, p changeParams) error {
 		delete(s.docs, file)
 	}
 	if sp := s.spaceOf(file); sp != nil {
-		sp.want()
+		sp.requestCheck()
 	}
 	return nil
 }
@@ -395,7 +406,7 @@ func (s *Server) filesChanged(context.Context, struct{}) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, sp := range s.spaces {
-		sp.want()
+		sp.requestCheck()
 	}
 	return nil
 }
@@ -409,11 +420,11 @@ func (s *Server) textOf(file string) string {
 	if doc != nil {
 		return doc.text
 	}
-	return saved(file)
+	return readSaved(file)
 }
 
-// saved is the text of a file on disk; "" if it cannot be read.
-func saved(file string) string {
+// readSaved returns the text of a file on disk, or "" if it cannot be read.
+func readSaved(file string) string {
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
@@ -421,8 +432,8 @@ func saved(file string) string {
 	return string(data)
 }
 
-// publish tells findings, unless the document has another version by now.
-func (s *Server) publish(doc *document, found []diagnostic) {
+// publishDiagnostics publishes findings, unless the document has another version by now.
+func (s *Server) publishDiagnostics(doc *document, found []diagnostic) {
 	s.mu.Lock()
 	current := s.docs[doc.path]
 	s.mu.Unlock()
@@ -436,17 +447,17 @@ func (s *Server) publish(doc *document, found []diagnostic) {
 	_ = s.rpc.Notify(s.ctx, "textDocument/publishDiagnostics", p) // it fails when the editor is gone
 }
 
-// count counts what the check of a keystroke analyses.
-func (s *Server) count(f *folder.Folder) {
+// countTemplates counts the templates that the check of a keystroke analyses.
+func (s *Server) countTemplates(f *folder.Folder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, file := range templates(f) {
+	for _, file := range templatesOf(f) {
 		s.counts[file.Shown]++
 	}
 }
 
-// log writes what went wrong in the server.
-func (s *Server) log(err error) {
+// logError logs what went wrong in the server.
+func (s *Server) logError(err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintf(s.Log, "jacquard lsp: %v\n", err)
 	}

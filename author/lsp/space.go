@@ -100,7 +100,7 @@ func (s *Server) newSpace(dirs []string) *space {
 	sp := &space{server: s, dirs: dirs, crds: map[string]*schema.CRD{}, results: map[string]lint.Result{}, good: map[string]good{},
 		rest: map[string][]typecheck.Finding{}, based: map[string]string{}, told: map[string]bool{}, again: make(chan struct{}, 1),
 		cache: catalog.NewCache(), looked: map[string]string{}, texts: textCache{}, preview: map[string]string{}}
-	s.work.Go(func() { sp.idle(s.ctx) })
+	s.work.Go(func() { sp.runIdleChecks(s.ctx) })
 	for _, dir := range dirs {
 		if len(dirs) == 1 {
 			dir = "."
@@ -110,16 +110,17 @@ func (s *Server) newSpace(dirs []string) *space {
 	return sp
 }
 
-// abs is the path of a file that errors call so.
-func (sp *space) abs(shown string) string {
+// absPath returns the path of the file that errors give this name.
+func (sp *space) absPath(shown string) string {
 	if len(sp.dirs) == 1 && !filepath.IsAbs(shown) {
 		return filepath.Join(sp.dirs[0], shown)
 	}
 	return filepath.Clean(shown)
 }
 
-// show is how errors call a file, and its path in its root; ok is false for one outside.
-func (sp *space) show(file string) (shown, inside string, ok bool) {
+// shownPath returns the name that errors give a file, and its path in its root. ok is false for one
+// outside.
+func (sp *space) shownPath(file string) (shown, inside string, ok bool) {
 	for i, dir := range sp.dirs {
 		rel, err := filepath.Rel(dir, file)
 		if err == nil && filepath.IsLocal(rel) {
@@ -153,8 +154,8 @@ func openTexts(docs map[string]*document, dir string) map[string]string {
 	return all
 }
 
-// load reads all roots with what is open in the place of what is saved.
-func (sp *space) load(docs map[string]*document) (*catalog.Catalog, error) {
+// loadRoots reads all roots. Texts of open documents replace those on disk.
+func (sp *space) loadRoots(docs map[string]*document) (*catalog.Catalog, error) {
 	sp.loading.Lock()
 	defer sp.loading.Unlock()
 	var trees []catalog.Tree
@@ -175,26 +176,26 @@ func (k keptFS) Open(name string) (fs.File, error) {
 	return os.OpenInRoot(k.dir, filepath.FromSlash(name))
 }
 
-// want asks for a whole check.
-func (sp *space) want() {
+// requestCheck requests a whole check.
+func (sp *space) requestCheck() {
 	select {
 	case sp.again <- struct{}{}:
 	default:
 	}
 }
 
-// whole checks all kinds of which something changed, as jacquard lint does, and tells the
-// editor. It gives up when the context ends.
-func (sp *space) whole(ctx context.Context) error {
+// checkSpace checks all kinds of which something changed, as jacquard lint does, and publishes the
+// findings. It stops when the context ends.
+func (sp *space) checkSpace(ctx context.Context) error {
 	sp.server.mu.Lock()
 	docs := maps.Clone(sp.server.docs)
 	sp.server.mu.Unlock()
-	c, err := sp.load(docs)
+	c, err := sp.loadRoots(docs)
 	if err != nil {
 		return err
 	}
-	sp.take(c)
-	signature := sp.signatures(c)
+	sp.useCatalog(c)
+	signature := sp.signaturesOf(c)
 	sp.server.mu.Lock()
 	maps.DeleteFunc(sp.results, func(name string, _ lint.Result) bool { _, there := signature[name]; return !there })
 	if len(c.Trouble) > 0 {
@@ -202,7 +203,7 @@ func (sp *space) whole(ctx context.Context) error {
 	}
 	open := map[string]bool{}
 	for file := range docs {
-		_, inside, _ := sp.show(file)
+		_, inside, _ := sp.shownPath(file)
 		open[kindOf(inside)] = true
 	}
 	sp.server.mu.Unlock()
@@ -212,11 +213,11 @@ func (sp *space) whole(ctx context.Context) error {
 			if open[name] != first {
 				continue
 			}
-			if err := sp.look(ctx, c, docs, lookedAt{name, signature[name]}); err != nil {
+			if err := sp.checkKind(ctx, c, docs, lookedAt{name, signature[name]}); err != nil {
 				return err
 			}
 		}
-		sp.tell(docs)
+		sp.publishFindings(docs)
 	}
 	return nil
 }
@@ -224,8 +225,8 @@ func (sp *space) whole(ctx context.Context) error {
 // A lookedAt is a kind in one state.
 type lookedAt struct{ name, signature string }
 
-// look checks a kind, unless nothing that its check depends on has changed.
-func (sp *space) look(ctx context.Context, c *catalog.Catalog, docs map[string]*document, at lookedAt) error {
+// checkKind checks a kind, unless nothing that its check depends on has changed.
+func (sp *space) checkKind(ctx context.Context, c *catalog.Catalog, docs map[string]*document, at lookedAt) error {
 	name := at.name
 	sp.server.mu.Lock()
 	_, done := sp.results[name]
@@ -240,14 +241,14 @@ func (sp *space) look(ctx context.Context, c *catalog.Catalog, docs map[string]*
 		return ctx.Err()
 	}
 	text := func(shown string) string {
-		if doc := docs[sp.abs(shown)]; doc != nil {
+		if doc := docs[sp.absPath(shown)]; doc != nil {
 			return doc.text
 		}
-		return saved(sp.abs(shown))
+		return readSaved(sp.absPath(shown))
 	}
 	followed := c.Understood(name) != nil
 	if c.Kinds[name] == nil {
-		r.Findings = append(r.Findings, before.kept(r.Findings, followed, text)...)
+		r.Findings = append(r.Findings, before.keepFindings(r.Findings, followed, text)...)
 	}
 	if c.Kinds[name] != nil || followed {
 		before = goodOf(r.Findings, text)
@@ -258,39 +259,38 @@ func (sp *space) look(ctx context.Context, c *catalog.Catalog, docs map[string]*
 	return nil
 }
 
-// take makes a catalog the one that is asked.
-func (sp *space) take(c *catalog.Catalog) {
+// useCatalog makes a catalog the current one.
+func (sp *space) useCatalog(c *catalog.Catalog) {
 	sp.server.mu.Lock()
 	defer sp.server.mu.Unlock()
 	sp.catalog = c
 	maps.Copy(sp.crds, c.CRDs)
 }
 
-// ready sees to it that there is a catalog.
-func (sp *space) ready() error {
+// ensureCatalog loads a catalog if there is none yet.
+func (sp *space) ensureCatalog() error {
 	sp.server.mu.Lock()
 	there, docs := sp.catalog != nil, maps.Clone(sp.server.docs)
 	sp.server.mu.Unlock()
 	if there {
 		return nil
 	}
-	c, err := sp.load(docs)
+	c, err := sp.loadRoots(docs)
 	if err == nil {
-		sp.take(c)
+		sp.useCatalog(c)
 	}
 	return err
 }
 
-// signatures tell, by name of the kind, whether anything that its check depends on has
-// changed: its folder, its samples, its definition and those of the kinds that the folder
-// mentions.
-func (sp *space) signatures(c *catalog.Catalog) map[string]string {
+// signaturesOf returns, by name of the kind, a signature of all that its check depends on. That is
+// its folder, its samples, its definition, and those of the kinds that the folder mentions.
+func (sp *space) signaturesOf(c *catalog.Catalog) map[string]string {
 	type definition struct{ name, kind, sum string }
 	var definitions []definition
 	for _, among := range []map[string]*schema.CRD{c.CRDs, c.Schemas} {
 		for _, name := range sortedKeys(among) {
 			_, file := c.Source(apischema.GroupKind{Group: among[name].Group, Kind: among[name].Kind})
-			definitions = append(definitions, definition{name, among[name].Kind, sum(file.Data)})
+			definitions = append(definitions, definition{name, among[name].Kind, digestOf(file.Data)})
 		}
 	}
 	all := map[string]string{}
@@ -318,14 +318,15 @@ func (sp *space) signatures(c *catalog.Catalog) map[string]string {
 // mentionsKind reports whether a folder may make or read objects of a kind: to do so, it
 // must name it.
 func mentionsKind(f *folder.Folder, kind string) bool {
-	all := templates(f)
+	all := templatesOf(f)
 	if f.Settings != nil {
 		all = append(all, *f.Settings)
 	}
 	return slices.ContainsFunc(all, func(file folder.File) bool { return bytes.Contains(file.Data, []byte(kind)) })
 }
 
-func sum(data []byte) string {
+// digestOf returns the SHA-256 digest of data.
+func digestOf(data []byte) string {
 	digest := sha256.Sum256(data)
 	return string(digest[:])
 }

@@ -33,8 +33,8 @@ func uriOf(file string) string {
 	return (&url.URL{Scheme: "file", Path: slashed}).String()
 }
 
-// units is how many UTF-16 code units a text has.
-func units(text string) int {
+// countUnits returns how many UTF-16 code units a text has.
+func countUnits(text string) int {
 	n := 0
 	for _, r := range text {
 		if n++; r > 0xFFFF {
@@ -57,7 +57,7 @@ func offsetOf(text string, at position) int {
 	}
 	left := at.Character
 	for i, r := range text[start:] {
-		if size := units(string(r)); r == '\n' || left < size {
+		if size := countUnits(string(r)); r == '\n' || left < size {
 			return start + i
 		} else {
 			left -= size
@@ -70,7 +70,7 @@ func offsetOf(text string, at position) int {
 func positionOf(text string, offset int) position {
 	offset = max(0, min(offset, len(text)))
 	line := strings.Count(text[:offset], "\n")
-	return position{line, units(text[strings.LastIndexByte(text[:offset], '\n')+1 : offset])}
+	return position{line, countUnits(text[strings.LastIndexByte(text[:offset], '\n')+1 : offset])}
 }
 
 // spanOf is the range between two bytes of a text.
@@ -94,20 +94,20 @@ func lineOf(text string, number int) (line string, start int) {
 
 var word = regexp.MustCompile(`^[\w.-]*`)
 
-// placed is the range of a place, which counts characters from 1, in a text: without a
-// length, that of the word there.
-func placed(text string, at template.Place, length int) span {
+// spanOfPlace returns the range of a place, which counts characters from 1, in a text. Without a
+// length, it is the range of the word there.
+func spanOfPlace(text string, at template.Place, length int) span {
 	line, start := lineOf(text, max(at.Line, 1))
-	from := runes(line, max(at.Column, 1)-1)
-	to := from + runes(line[from:], length)
+	from := runeOffset(line, max(at.Column, 1)-1)
+	to := from + runeOffset(line[from:], length)
 	if length == 0 {
 		to = from + len(word.FindString(line[from:]))
 	}
 	return spanOf(text, start+from, start+to)
 }
 
-// runes is where the n-th character of a text begins, in bytes.
-func runes(text string, n int) int {
+// runeOffset returns where the n-th character of a text begins, in bytes.
+func runeOffset(text string, n int) int {
 	at := 0
 	for ; n > 0 && at < len(text); n-- {
 		_, size := utf8.DecodeRuneInString(text[at:])
@@ -116,8 +116,8 @@ func runes(text string, n int) int {
 	return at
 }
 
-// edited is a text after a change of the protocol.
-func edited(text string, change *span, with string) string {
+// applyChange returns a text after a change of the protocol.
+func applyChange(text string, change *span, with string) string {
 	if change == nil {
 		return with
 	}
@@ -125,5 +125,5 @@ func edited(text string, change *span, with string) string {
 	return text[:from] + with + text[max(from, to):]
 }
 
-// code is text in a code fence of Markdown.
-func code(language, text string) string { return fmt.Sprintf("```%s\n%s\n```", language, text) }
+// fenceCode returns a text in a code fence of Markdown.
+func fenceCode(language, text string) string { return fmt.Sprintf("```%s\n%s\n```", language, text) }
