@@ -7,21 +7,21 @@ import (
 	"github.com/jacquard-operator/jacquard/author/signature"
 )
 
-// assume learns from a condition that counts as true, or as false.
-func (w *path) assume(p *parse.PipeNode, v *val, truth bool) {
+// assumeCondition learns from a condition that counts as true, or as false.
+func (w *path) assumeCondition(p *parse.PipeNode, v *val, truth bool) {
 	w.assumeCommand(p.Cmds[len(p.Cmds)-1], v, truth)
 }
 
 func (w *path) assumeArg(a arg, truth bool) {
 	switch n := a.node.(type) {
 	case *parse.PipeNode:
-		w.assume(n, a.val, truth)
+		w.assumeCondition(n, a.val, truth)
 	case *parse.CommandNode:
 		w.assumeCommand(n, a.val, truth)
 	case *parse.IdentifierNode:
 		w.assumeCall(n, a.val, truth)
 	default:
-		w.count(a.val, truth)
+		w.recordTruth(a.val, truth)
 	}
 }
 
@@ -30,15 +30,15 @@ func (w *path) assumeCommand(cmd *parse.CommandNode, v *val, truth bool) {
 	case *parse.IdentifierNode:
 		w.assumeCall(n, v, truth)
 	case *parse.PipeNode:
-		w.assume(n, v, truth)
+		w.assumeCondition(n, v, truth)
 	default:
-		w.count(v, truth)
+		w.recordTruth(v, truth)
 	}
 }
 
-// count notes that a value counts as true or as false.
-func (w *path) count(v *val, truth bool) {
-	w.learn(v, func(f *fact) {
+// recordTruth records that a value counts as true or as false.
+func (w *path) recordTruth(v *val, truth bool) {
+	w.learnFact(v, func(f *fact) {
 		if f.truth = -1; truth {
 			f.truth = 1
 			f.can &^= signature.Nil
@@ -51,7 +51,7 @@ func (w *path) assumeCall(fn *parse.IdentifierNode, v *val, truth bool) {
 	if learn := lessons[fn.Ident]; learn != nil && len(args) > 0 {
 		learn(w, args, truth)
 	}
-	w.count(v, truth)
+	w.recordTruth(v, truth)
 }
 
 type lesson func(w *path, args []arg, truth bool)
@@ -74,7 +74,7 @@ func init() {
 		"kindIs":     assumeKind,
 		"typeIs":     assumeKind,
 		"typeIsLike": assumeKind,
-		"len":        func(w *path, args []arg, truth bool) { w.count(args[0].val, truth) },
+		"len":        func(w *path, args []arg, truth bool) { w.recordTruth(args[0].val, truth) },
 		"default":    assumeChoice,
 		"ifNil":      assumeChoice,
 		"regexMatch": assumePart, "mustRegexMatch": assumePart, "contains": assumePart, "hasPrefix": assumePart, "hasSuffix": assumePart,
@@ -93,7 +93,7 @@ func (w *path) assumeAll(args []arg, truth, every bool) {
 	}
 	var open []arg
 	for _, a := range args {
-		yes, no := w.known(a.val).truth()
+		yes, no := w.applyFacts(a.val).possibleTruth()
 		if truth && yes || !truth && no {
 			open = append(open, a)
 		}
@@ -116,7 +116,7 @@ func (w *path) assumeEqual(args []arg, truth bool) {
 		values = append(values, a.constant)
 	}
 	w.oneOfThese(args[0], values, truth)
-	counts := args[0].surely(signature.Int) && has(values, int64(0)) || args[0].surely(signature.String) && has(values, "")
+	counts := args[0].isSurely(signature.Int) && hasValue(values, int64(0)) || args[0].isSurely(signature.String) && hasValue(values, "")
 	if args[0].can&signature.Nil == 0 {
 		switch {
 		case counts && (!truth || len(values) == 1):
@@ -128,7 +128,7 @@ func (w *path) assumeEqual(args []arg, truth bool) {
 }
 
 func (w *path) oneOfThese(a arg, values []any, truth bool) {
-	w.learn(a.val, func(f *fact) {
+	w.learnFact(a.val, func(f *fact) {
 		if truth {
 			var can signature.Kinds
 			for _, v := range values {
@@ -145,7 +145,7 @@ func (w *path) oneOfThese(a arg, values []any, truth bool) {
 			return
 		}
 		f.not = append(f.not[:len(f.not):len(f.not)], values...)
-		if has(values, nil) {
+		if hasValue(values, nil) {
 			f.can &^= signature.Nil
 		}
 	})
@@ -165,12 +165,12 @@ func assumeKey(w *path, args []arg, truth bool) {
 	if len(args) < 2 || !ok {
 		return
 	}
-	f, found := args[0].field(name)
+	f, found := args[0].findField(name)
 	if !found || f == nil {
 		return
 	}
-	f = w.known(f)
-	w.learn(f, func(x *fact) {
+	f = w.applyFacts(f)
+	w.learnFact(f, func(x *fact) {
 		if truth {
 			x.can &^= signature.Nil
 		} else {
@@ -185,7 +185,7 @@ func assumeKind(w *path, args []arg, truth bool) {
 	if !known || len(args) < 2 {
 		return
 	}
-	w.learn(args[1].val, func(f *fact) {
+	w.learnFact(args[1].val, func(f *fact) {
 		if truth {
 			f.can &= kinds
 		} else {
@@ -200,7 +200,7 @@ func assumeChoice(w *path, args []arg, truth bool) {
 	if len(args) < 2 {
 		return
 	}
-	yes, no := args[0].truth()
+	yes, no := args[0].possibleTruth()
 	if truth && !yes || !truth && !no {
 		w.assumeArg(args[1], truth)
 	}
@@ -222,7 +222,7 @@ func assumePart(w *path, args []arg, truth bool) {
 func assumeOrder(swapped, strict bool) lesson {
 	return func(w *path, args []arg, truth bool) {
 		for _, a := range args {
-			w.learn(a.val, func(f *fact) { f.can &^= signature.Nil })
+			w.learnFact(a.val, func(f *fact) { f.can &^= signature.Nil })
 		}
 		greater, lesser := args[0], args[1]
 		if swapped != !truth {
@@ -234,12 +234,13 @@ func assumeOrder(swapped, strict bool) lesson {
 
 // assumeAbove learns of two whole numbers which one is greater, or as great.
 func (w *path) assumeAbove(greater, lesser arg, strict bool) {
-	if least, _ := lesser.bounded(); lesser.known && greater.surely(signature.Int) && least != nil && (*least > 0 || strict && *least == 0) {
+	if least, _ := lesser.numberBounds(); lesser.known && greater.isSurely(signature.Int) && least != nil &&
+		(*least > 0 || strict && *least == 0) {
 		w.assumeArg(greater, true)
 	}
-	_, most := greater.bounded()
-	least, _ := lesser.bounded()
-	if greater.known && lesser.surely(signature.Int) && most != nil && least != nil && *least == 0 && (*most == 0 || strict && *most <= 1) {
+	_, most := greater.numberBounds()
+	least, _ := lesser.numberBounds()
+	if greater.known && lesser.isSurely(signature.Int) && most != nil && least != nil && *least == 0 && (*most == 0 || strict && *most <= 1) {
 		w.assumeArg(lesser, false)
 	}
 }

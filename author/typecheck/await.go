@@ -59,7 +59,7 @@ func (w *path) recordArrival(call *parse.IdentifierNode, awaited string) {
 	w.arrivals = append(w.arrivals, arrival{
 		tree: file.tree, call: call, site: w.frame.site, awaited: awaited,
 		premise: premise{facts: facts, conditions: conditionsOf(w.enclosing), counter: w.counter, isSparse: true},
-		taken:   slices.Clone(w.taken), finding: w.finding(EndlessWait, call, ""),
+		taken:   slices.Clone(w.taken), finding: w.makeFinding(EndlessWait, call, ""),
 	})
 }
 
@@ -69,7 +69,7 @@ func (w *walker) endlessWaits() {
 	found := map[call]bool{}
 	for _, a := range w.arrivals {
 		at := call{a.finding.Place, a.finding.Called}
-		if found[at] || w.heavy() {
+		if found[at] || w.isOverworked() {
 			continue
 		}
 		why, isEmpty := w.findEmpty(a)
@@ -96,7 +96,7 @@ func (w *walker) findEmpty(a arrival) (why string, found bool) {
 	}
 	trial := w.newTrial(a.premise, tree)
 	defer func() { w.worked = trial.worked }()
-	for n := 0; n < calmPaths && trial.spent < calmSpent && !trial.heavy(); n++ {
+	for n := 0; n < calmPaths && trial.spent < calmSpent && !trial.isOverworked(); n++ {
 		plan, left := trial.nextPlan()
 		if !left {
 			return "", false

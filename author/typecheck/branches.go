@@ -17,9 +17,9 @@ type deadEnd struct {
 	found Finding
 }
 
-// mind keeps which sides of a branch can be taken at all.
-func (w *path) mind(n *parse.BranchNode, at parse.Node, v *val) {
-	yes, no := v.truth()
+// recordSides records which sides of a branch can be taken at all.
+func (w *path) recordSides(n *parse.BranchNode, at parse.Node, v *val) {
+	yes, no := v.possibleTruth()
 	for s, possible := range map[outcome]bool{holds: yes, fails: no} {
 		key := turning{fork{node: at}, s}
 		list := sideOf(n, s)
@@ -31,7 +31,7 @@ func (w *path) mind(n *parse.BranchNode, at parse.Node, v *val) {
 			w.open[key] = w.open[key] || possible || !isFullList(at, s, v)
 			continue
 		}
-		if list == nil || w.shared(w.frame.tree) {
+		if list == nil || w.isSharedTree(w.frame.tree) {
 			continue
 		}
 		text := fmt.Sprintf("this branch is never taken: %s never holds", n.Pipe)
@@ -41,7 +41,7 @@ func (w *path) mind(n *parse.BranchNode, at parse.Node, v *val) {
 		if _, ok := at.(*parse.RangeNode); ok {
 			text = strings.Replace(strings.Replace(text, "never holds", "never has items", 1), "always holds", "always has items", 1)
 		}
-		w.dead[key] = deadEnd{at, s, w.finding(Unreachable, n.Pipe, text)}
+		w.dead[key] = deadEnd{at, s, w.makeFinding(Unreachable, n.Pipe, text)}
 	}
 }
 
@@ -66,15 +66,15 @@ type barred struct {
 	list  *parse.ListNode
 }
 
-// never gathers the sides that no way can take, with all branches in them.
-func (w *walker) never() map[Outcome]bool {
+// findImpossibleSides returns the sides that no path can take, with all branches in them.
+func (w *walker) findImpossibleSides() map[Outcome]bool {
 	all := map[Outcome]bool{}
 	for key, b := range w.barred {
 		if w.open[key] {
 			continue
 		}
 		all[Outcome{b.place, key.side == holds}] = true
-		visit(b.list, func(n parse.Node) {
+		visitStatements(b.list, func(n parse.Node) {
 			if inner := branchOf(n); inner.Pipe != nil {
 				place := w.sketch.Place(b.tree, inner.Pipe)
 				all[Outcome{place, true}], all[Outcome{place, false}] = true, true
@@ -84,12 +84,14 @@ func (w *walker) never() map[Outcome]bool {
 	return all
 }
 
-// shared reports whether a tree belongs to all kinds, so that another may need
-// what this one does not.
-func (w *walker) shared(tree *parse.Tree) bool { return strings.Contains(tree.ParseName, "/_lib/") }
+// isSharedTree reports whether a tree belongs to all kinds. Another kind may need what this one
+// does not.
+func (w *walker) isSharedTree(tree *parse.Tree) bool {
+	return strings.Contains(tree.ParseName, "/_lib/")
+}
 
-// unreachable says which sides no way can take.
-func (w *walker) unreachable() {
+// reportUnreachable adds a finding for each side that no path can take.
+func (w *walker) reportUnreachable() {
 	for key, d := range w.dead {
 		if !w.reached[key] {
 			w.said.add(d.found)
@@ -97,9 +99,9 @@ func (w *walker) unreachable() {
 	}
 }
 
-// straight reports whether whoever comes to one of two places comes to the other
-// too.
-func (w *walker) straight(a, b template.Place) bool {
+// areOnOnePath reports whether a path that reaches the inner one of two places also reaches the
+// outer one.
+func (w *walker) areOnOnePath(a, b template.Place) bool {
 	x, y := w.chainTo(a), w.chainTo(b)
 	if x == nil || y == nil || a.File != b.File {
 		return false
@@ -112,19 +114,20 @@ func (w *walker) straight(a, b template.Place) bool {
 
 // chainTo are the sides of the branches around a place, from the tree on.
 func (w *walker) chainTo(at template.Place) []turning {
-	for _, tree := range w.trees() {
+	for _, tree := range w.allTrees() {
 		if tree.ParseName != at.File {
 			continue
 		}
-		if chain := w.within(tree, tree.Root, at, []turning{{fork{node: tree.Root}, holds}}); chain != nil {
+		if chain := w.findInList(tree, tree.Root, at, []turning{{fork{node: tree.Root}, holds}}); chain != nil {
 			return chain
 		}
 	}
 	return nil
 }
 
-// within finds the text or action of a list that holds a place.
-func (w *walker) within(tree *parse.Tree, l *parse.ListNode, at template.Place, chain []turning) []turning {
+// findInList looks for a place in the texts and actions of a list, and returns the chain of
+// turnings to it.
+func (w *walker) findInList(tree *parse.Tree, l *parse.ListNode, at template.Place, chain []turning) []turning {
 	if l == nil {
 		return nil
 	}
@@ -132,11 +135,11 @@ func (w *walker) within(tree *parse.Tree, l *parse.ListNode, at template.Place, 
 		switch n := n.(type) {
 		case *parse.TextNode:
 			start := w.sketch.Place(tree, n)
-			if spans(start, string(n.Text), at) {
+			if containsPlace(start, string(n.Text), at) {
 				return chain
 			}
 		case *parse.IfNode, *parse.WithNode, *parse.RangeNode:
-			if c := w.sides(tree, n, at, chain); c != nil {
+			if c := w.findInSides(tree, n, at, chain); c != nil {
 				return c
 			}
 		}
@@ -144,11 +147,12 @@ func (w *walker) within(tree *parse.Tree, l *parse.ListNode, at template.Place, 
 	return nil
 }
 
-func (w *walker) sides(tree *parse.Tree, n parse.Node, at template.Place, chain []turning) []turning {
+// findInSides looks for a place on both sides of a branch, and returns the chain of turnings to it.
+func (w *walker) findInSides(tree *parse.Tree, n parse.Node, at template.Place, chain []turning) []turning {
 	b := branchOf(n)
 	for s, l := range []*parse.ListNode{b.List, b.ElseList} {
 		inner := append(slices.Clone(chain), turning{fork{node: n}, outcome(s)})
-		if c := w.within(tree, l, at, inner); c != nil {
+		if c := w.findInList(tree, l, at, inner); c != nil {
 			return c
 		}
 	}
@@ -168,8 +172,8 @@ func branchOf(n parse.Node) *parse.BranchNode {
 	return &parse.BranchNode{}
 }
 
-// spans reports whether a text that starts at one place holds another.
-func spans(start template.Place, text string, at template.Place) bool {
+// containsPlace reports whether a text that starts at one place contains another place.
+func containsPlace(start template.Place, text string, at template.Place) bool {
 	lines := strings.Split(text, "\n")
 	line := at.Line - start.Line
 	if line < 0 || line >= len(lines) {
@@ -192,28 +196,29 @@ func (w *path) falsyBranch(p *parse.PipeNode, v *val, with bool) {
 		return
 	}
 	switch {
-	case with && v.surely(signature.Bool):
-		w.find(Falsy, n, fmt.Sprintf("%s may be false, and `with` passes over false: use `if`", w.called(n, v)))
-	case v.surely(signature.Number) && v.optional && v.can&signature.Nil != 0 && v.zero():
+	case with && v.isSurely(signature.Bool):
+		w.addFinding(Falsy, n, fmt.Sprintf("%s may be false, and `with` passes over false: use `if`", w.describeValue(n, v)))
+	case v.isSurely(signature.Number) && v.optional && v.can&signature.Nil != 0 && v.mayBeZero():
 		word := "if"
 		if with {
 			word = "with"
 		}
-		w.find(Falsy, n, fmt.Sprintf("%s may be 0, which `%s` takes for absent: write `if ne %s nil`, or give it a minimum of 1 in the schema",
-			w.called(n, v), word, n))
+		w.addFinding(Falsy, n, fmt.Sprintf(
+			"%s may be 0, which `%s` takes for absent: write `if ne %s nil`, or give it a minimum of 1 in the schema",
+			w.describeValue(n, v), word, n))
 	}
 }
 
 // falsyDefault finds default that replaces 0 or false.
 func (w *path) falsyDefault(fn *parse.IdentifierNode, fallback, v arg) {
-	if !v.exact || fallback.known && !truthy(fallback.constant) && fallback.constant != nil {
+	if !v.exact || fallback.known && !isTruthy(fallback.constant) && fallback.constant != nil {
 		return
 	}
-	n := w.at(fn, v)
+	n := w.argNode(fn, v)
 	switch {
-	case v.surely(signature.Bool):
-		w.find(Falsy, fn, fmt.Sprintf("%s may be false, which default replaces: use ifNil", w.called(n, v.val)))
-	case v.surely(signature.Number) && v.zero():
-		w.find(Falsy, fn, fmt.Sprintf("%s may be 0, which default replaces: use ifNil", w.called(n, v.val)))
+	case v.isSurely(signature.Bool):
+		w.addFinding(Falsy, fn, fmt.Sprintf("%s may be false, which default replaces: use ifNil", w.describeValue(n, v.val)))
+	case v.isSurely(signature.Number) && v.mayBeZero():
+		w.addFinding(Falsy, fn, fmt.Sprintf("%s may be 0, which default replaces: use ifNil", w.describeValue(n, v.val)))
 	}
 }

@@ -6,56 +6,59 @@ import (
 	"github.com/jacquard-operator/jacquard/author/signature"
 )
 
-// An owner knows more of what a function gives than its signature says; nil
-// where it does not.
+// A builtin returns what is known of a function's result beyond its signature, or nil if nothing
+// is.
 type builtin func(w *path, fn *parse.IdentifierNode, args []arg) *val
 
 var builtins map[string]builtin
 
 func init() {
 	builtins = map[string]builtin{
-		"eq": equal, "ne": equal, "lt": ordered, "le": ordered, "gt": ordered, "ge": ordered,
-		"not": negated, "empty": negated, "kindIs": kindIs, "typeIs": kindIs, "typeIsLike": kindIs, "hasKey": hasKey, "len": length0,
-		"default": orDefault, "ifNil": ifNil, "coalesce": coalesce, "ternary": ternary,
-		"required": required, "fail": ending("fail"), "wait": ending("wait"),
-		"dict": dict, "set": set, "unset": omit, "omit": omit, "pick": pick, "merge": merge, "mergeOverwrite": merge,
-		"get": get, "index": index, "dig": dig, "list": list,
-		"include": include, "quote": quote, "squote": quote, "trim": trim, "trimSuffix": trim, "indent": indent, "nindent": indent,
-		"first": end("0"), "mustFirst": end("0"), "last": end("-1"), "mustLast": end("-1"),
-		"append": longer, "mustAppend": longer, "push": longer, "mustPush": longer, "prepend": longer, "mustPrepend": longer,
-		"splitList": longer, "reverse": asLong, "mustReverse": asLong, "uniq": asLong, "mustUniq": asLong, "concat": asLong,
-		"keys": keys, "values": asLong, "toStrings": asLong, "until": until, "int": whole, "int64": whole,
-		"join": textItems, "sortAlpha": sorted, "compact": compact, "mustCompact": compact,
-		"lookup": lookup, "select": lookup, "child": child, "children": child, "await": child,
-		"config": config, "file": text, "rendered": text, "stable": text,
+		"eq": evalEqual, "ne": evalEqual, "lt": evalOrdered, "le": evalOrdered, "gt": evalOrdered, "ge": evalOrdered,
+		"not": evalNot, "empty": evalNot, "kindIs": kindIs, "typeIs": kindIs, "typeIsLike": kindIs, "hasKey": hasKey, "len": evalLength,
+		"default": orDefault, "ifNil": ifNil, "coalesce": evalCoalesce, "ternary": evalTernary,
+		"required": evalRequired, "fail": endPath("fail"), "wait": endPath("wait"),
+		"dict": evalDict, "set": evalSet, "unset": evalOmit, "omit": evalOmit, "pick": evalPick, "merge": evalMerge, "mergeOverwrite": evalMerge,
+		"get": evalGet, "index": evalIndex, "dig": evalDig, "list": evalList,
+		"include": evalInclude, "quote": evalQuote, "squote": evalQuote, "trim": evalTrim, "trimSuffix": evalTrim,
+		"indent": evalIndent, "nindent": evalIndent,
+		"first": endItem("0"), "mustFirst": endItem("0"), "last": endItem("-1"), "mustLast": endItem("-1"),
+		"append": evalFilled, "mustAppend": evalFilled, "push": evalFilled, "mustPush": evalFilled,
+		"prepend": evalFilled, "mustPrepend": evalFilled,
+		"splitList": evalFilled, "reverse": asLong, "mustReverse": asLong, "uniq": asLong, "mustUniq": asLong, "concat": asLong,
+		"keys": evalKeys, "values": asLong, "toStrings": asLong, "until": evalUntil, "int": evalWhole, "int64": evalWhole,
+		"join": textItems, "sortAlpha": evalSorted, "compact": evalCompact, "mustCompact": evalCompact,
+		"lookup": evalLookup, "select": evalLookup, "child": evalChild, "children": evalChild, "await": evalChild,
+		"config": evalConfig, "file": evalText, "rendered": evalText, "stable": evalText,
 	}
 	for _, form := range []string{"toYaml", "toYamlPretty", "toJson", "mustToJson", "toRawJson", "toPrettyJson"} {
-		builtins[form] = encode
+		builtins[form] = evalEncode
 	}
 	for _, form := range []string{"fromYaml", "fromYamlArray", "fromJson", "fromJsonArray", "mustFromJson"} {
-		builtins[form] = decode
+		builtins[form] = evalDecode
 	}
 }
 
-// from is a value of these kinds that is made of arguments.
-func from(k signature.Kinds, args []arg) *val {
+// valueFrom returns a value of these kinds that is made of arguments.
+func valueFrom(k signature.Kinds, args []arg) *val {
 	v := ofKinds(k)
 	v.sources, v.way = sourcesOf(args), anyPath(args)
 	return v
 }
 
-func negated(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	out := from(signature.Bool, args)
-	out.sources = open(fn, signature.Bool, out.sources)
-	if yes, no := args[0].truth(); yes != no && args[0].piece == nil {
+// evalNot returns the value of a call of not.
+func evalNot(w *path, fn *parse.IdentifierNode, args []arg) *val {
+	out := valueFrom(signature.Bool, args)
+	out.sources = dropHidden(fn, signature.Bool, out.sources)
+	if yes, no := args[0].possibleTruth(); yes != no && args[0].piece == nil {
 		out.known, out.constant = true, no
 	}
 	return out
 }
 
 func kindIs(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	out := from(signature.Bool, args)
-	out.sources = open(fn, signature.Bool, out.sources)
+	out := valueFrom(signature.Bool, args)
+	out.sources = dropHidden(fn, signature.Bool, out.sources)
 	name, _ := args[0].constant.(string)
 	kinds, known := kindNames[name]
 	if !known || args[1].can == 0 {
@@ -71,60 +74,63 @@ func kindIs(w *path, fn *parse.IdentifierNode, args []arg) *val {
 
 // hasKey reads the field, which must be one that there can be.
 func hasKey(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	out := from(signature.Bool, args)
-	out.sources = open(fn, signature.Bool, out.sources)
+	out := valueFrom(signature.Bool, args)
+	out.sources = dropHidden(fn, signature.Bool, out.sources)
 	name, ok := args[1].constant.(string)
 	if !ok || args[0].can&signature.Map == 0 {
 		return out
 	}
-	f, found := args[0].field(name)
+	f, found := args[0].findField(name)
 	switch {
 	case !found:
-		w.undeclared(w.at(fn, args[1]), args[0].val, name)
+		w.reportUndeclared(w.argNode(fn, args[1]), args[0].val, name)
 	case f != nil:
-		w.use(w.at(fn, args[1]), f, true)
-		if f = w.known(f); f.nothing() {
+		w.recordUse(w.argNode(fn, args[1]), f, true)
+		if f = w.applyFacts(f); f.isAbsent() {
 			out.known, out.constant, out.way = true, false, out.way || f.way
 		}
 	}
 	return out
 }
 
-func length0(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	out := from(signature.Int, args)
-	out.sources = open(fn, signature.Int, out.sources)
+// evalLength returns the value of a call of len.
+func evalLength(w *path, fn *parse.IdentifierNode, args []arg) *val {
+	out := valueFrom(signature.Int, args)
+	out.sources = dropHidden(fn, signature.Int, out.sources)
 	least := 0.0
-	if _, no := args[0].truth(); !no {
+	if _, no := args[0].possibleTruth(); !no {
 		least = 1
 	}
-	out.least, out.heldBy = &least, args[0].held()
+	out.least, out.heldBy = &least, args[0].holderName()
 	return out
 }
 
-func required(w *path, fn *parse.IdentifierNode, args []arg) *val {
+// evalRequired returns the value of a call of required. After it the argument is known to be there.
+func evalRequired(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	v := args[1].val
-	w.learn(v, func(f *fact) {
+	w.learnFact(v, func(f *fact) {
 		f.can &^= signature.Nil
 		f.not = append(f.not[:len(f.not):len(f.not)], "")
 		if v.can&^signature.Nil == signature.String {
 			f.truth = 1
 		}
 	})
-	if v.nothing() {
+	if v.isAbsent() {
 		w.ends = "fail"
 	}
 	out := *v
 	if out.can &^= signature.Nil; out.can&signature.String != 0 {
 		out.shortest = max(out.shortest, 1)
 	}
-	return w.known(&out)
+	return w.applyFacts(&out)
 }
 
-func ending(how string) builtin {
+// endPath makes the builtin of a function that ends the path, such as fail.
+func endPath(how string) builtin {
 	return func(w *path, fn *parse.IdentifierNode, args []arg) *val {
 		for _, source := range sourcesOf(args) {
 			if source.Confidential() {
-				w.find(Secret, fn,
+				w.addFinding(Secret, fn,
 					"a value of a Secret would stand in a message, which everybody reads who sees the resource: say what is wrong without it")
 				break
 			}

@@ -23,51 +23,53 @@ var chooses = map[string]bool{
 	"default": true, "ifNil": true, "coalesce": true, "ternary": true, "required": true, "and": true, "or": true,
 }
 
-// invoke is the value of a function call.
-func (w *path) invoke(fn *parse.IdentifierNode, nodes []parse.Node, piped *arg) *val {
-	if w.steps++; w.steps > mostSteps || w.heavy() {
+// evalCall returns the value of a function call.
+func (w *path) evalCall(fn *parse.IdentifierNode, nodes []parse.Node, piped *arg) *val {
+	if w.steps++; w.steps > mostSteps || w.isOverworked() {
 		w.over = true
-		return anything()
+		return anyValue()
 	}
 	if fn.Ident == "and" || fn.Ident == "or" {
-		return w.logic(fn, nodes, piped)
+		return w.evalLogic(fn, nodes, piped)
 	}
 	asking := w.asking
 	w.asking = passes[fn.Ident] || asking && chooses[fn.Ident]
 	args := make([]arg, 0, len(nodes)+1)
 	for _, n := range nodes {
-		args = append(args, arg{n, w.operand(n)})
+		args = append(args, arg{n, w.evalOperand(n)})
 		if w.ends != "" || w.over {
-			return anything()
+			return anyValue()
 		}
 	}
 	w.asking = asking
 	if piped != nil {
 		args = append(args, *piped)
 	}
-	v := w.apply(fn, args)
-	w.see(fn, 0, v)
+	v := w.applyBounded(fn, args)
+	w.showNode(fn, 0, v)
 	return v
 }
 
-func (w *path) apply(fn *parse.IdentifierNode, args []arg) *val {
+// applyBounded applies a function. It counts the work, and bounds the size of the value.
+func (w *path) applyBounded(fn *parse.IdentifierNode, args []arg) *val {
 	for _, a := range args {
-		w.work(a.weigh() + textBytes(a.val)/bytesPerWork)
+		w.addWork(a.weighValue() + textBytes(a.val)/bytesPerWork)
 	}
-	return w.bounded(w.applied(fn, args))
+	return w.boundValue(w.applyFunction(fn, args))
 }
 
-func (w *path) applied(fn *parse.IdentifierNode, args []arg) *val {
+// applyFunction checks the arguments of a function and returns the value of the call.
+func (w *path) applyFunction(fn *parse.IdentifierNode, args []arg) *val {
 	sig, known := signature.ForFunction(fn.Ident)
 	if !known || len(args) < sig.Min || sig.Max >= 0 && len(args) > sig.Max {
 		delete(w.args, fn) // an editor follows what is half typed
-		return anything()
+		return anyValue()
 	}
 	w.args[fn] = args
-	fits := w.check(fn, sig, args)
+	fits := w.checkArgs(fn, sig, args)
 	if own := builtins[fn.Ident]; own != nil && fits {
 		if v := own(w, fn, args); v != nil {
-			return w.known(w.identify(fn, sig, args, v))
+			return w.applyFacts(w.nameResult(fn, sig, args, v))
 		}
 	}
 	if !fits {
@@ -76,18 +78,18 @@ func (w *path) applied(fn *parse.IdentifierNode, args []arg) *val {
 		v.sources = sourcesOf(args)
 		return v
 	}
-	return w.known(w.identify(fn, sig, args, w.result(fn, sig, args)))
+	return w.applyFacts(w.nameResult(fn, sig, args, w.evalResult(fn, sig, args)))
 }
 
-// identify gives the result of a pure function of named values a name.
-func (w *path) identify(fn *parse.IdentifierNode, sig signature.Signature, args []arg, v *val) *val {
+// nameResult gives the result of a pure function of named values a name.
+func (w *path) nameResult(fn *parse.IdentifierNode, sig signature.Signature, args []arg, v *val) *val {
 	if v.known || v.id != "" || !sig.Pure || v.exact || v.piece != nil {
 		return v
 	}
 	ids := make([]string, len(args))
 	for i, a := range args {
 		if ids[i] = a.id; a.known {
-			ids[i] = "=" + show(a.constant)
+			ids[i] = "=" + formatConstant(a.constant)
 		}
 		if ids[i] == "" || a.piece != nil {
 			return v
@@ -98,9 +100,9 @@ func (w *path) identify(fn *parse.IdentifierNode, sig signature.Signature, args 
 	return &out
 }
 
-// result is what the signature says that a function gives.
-func (w *path) result(fn *parse.IdentifierNode, sig signature.Signature, args []arg) *val {
-	if v := w.fold(fn, sig, args); v != nil {
+// evalResult returns what the signature of a function promises for these arguments.
+func (w *path) evalResult(fn *parse.IdentifierNode, sig signature.Signature, args []arg) *val {
+	if v := w.foldCall(fn, sig, args); v != nil {
 		return v
 	}
 	r := sig.Result
@@ -110,36 +112,36 @@ func (w *path) result(fn *parse.IdentifierNode, sig signature.Signature, args []
 	case len(r.Is) > 0:
 		out = w.oneOf(sig, args)
 	case len(r.Item) > 0:
-		out = args[sig.Args(r.Item[0], len(args))[0]].item().maybe()
+		out = args[sig.Args(r.Item[0], len(args))[0]].itemValue().allowAbsent()
 	case len(r.Keeps)+len(r.Holds) > 0:
-		out.elem = held(sig, args)
+		out.elem = joinItems(sig, args)
 	case r.Each != 0:
 		out.elem = ofKinds(r.Each)
 	}
 	if len(r.NilWith) > 0 && !w.allNil(sig, r.NilWith, args) {
-		out = out.as(^signature.Nil)
+		out = out.keepKinds(^signature.Nil)
 	}
-	out.sources = open(fn, r.Kinds, through(fn, bothSources(out.sources, sourcesOf(args))))
+	out.sources = dropHidden(fn, r.Kinds, markMade(fn, bothSources(out.sources, sourcesOf(args))))
 	out.way = out.way || anyPath(args)
 	if sig.Longest != nil && out.can&signature.String != 0 {
-		out.longest = sig.Longest(texts(args))
+		out.longest = sig.Longest(signatureArgs(args))
 	}
 	return out
 }
 
-// held is an item of what a function builds of lists, maps and items.
-func held(sig signature.Signature, args []arg) *val {
+// joinItems returns an item of what a function builds of lists, maps and items.
+func joinItems(sig signature.Signature, args []arg) *val {
 	elem := ofKinds(0)
 	for _, p := range sig.Result.Keeps {
 		for _, i := range sig.Args(p, len(args)) {
 			if args[i].can&(signature.List|signature.Map) != 0 {
-				elem = join(elem, args[i].item())
+				elem = joinValues(elem, args[i].itemValue())
 			}
 		}
 	}
 	for _, p := range sig.Result.Holds {
 		for _, i := range sig.Args(p, len(args)) {
-			elem = join(elem, args[i].val)
+			elem = joinValues(elem, args[i].val)
 		}
 	}
 	return elem
@@ -149,7 +151,7 @@ func (w *path) oneOf(sig signature.Signature, args []arg) *val {
 	out := ofKinds(0)
 	for _, p := range sig.Result.Is {
 		for _, i := range sig.Args(p, len(args)) {
-			out = join(out, args[i].val)
+			out = joinValues(out, args[i].val)
 		}
 	}
 	return out
@@ -167,8 +169,8 @@ func (w *path) allNil(sig signature.Signature, params []int, args []arg) bool {
 	return true
 }
 
-// fold calls a pure function whose arguments are known.
-func (w *path) fold(fn *parse.IdentifierNode, sig signature.Signature, args []arg) *val {
+// foldCall calls a pure function whose arguments are known. It returns nil if they are not.
+func (w *path) foldCall(fn *parse.IdentifierNode, sig signature.Signature, args []arg) *val {
 	f := funcs.Table()[fn.Ident]
 	if f == nil || !sig.Pure || sig.Result.Kinds&(signature.List|signature.Map) != 0 && len(sig.Result.Is) == 0 {
 		return nil
@@ -180,15 +182,15 @@ func (w *path) fold(fn *parse.IdentifierNode, sig signature.Signature, args []ar
 		}
 		plain[i] = a.constant
 	}
-	w.work(searching(fn, plain))
+	w.addWork(searchWork(fn, plain))
 	got, err := f.Call(plain, funcs.DefaultLimits)
 	if err != nil {
 		if !anyPath(args) {
-			w.find(WrongType, fn, err.Error())
+			w.addFinding(WrongType, fn, err.Error())
 		}
 		return nil
 	}
-	out := constant(got)
+	out := constantValue(got)
 	out.way, out.sources = anyPath(args), sourcesOf(args)
 	return out
 }
@@ -197,10 +199,11 @@ func anyPath(args []arg) bool {
 	return slices.ContainsFunc(args, func(a arg) bool { return a.way })
 }
 
-func texts(args []arg) []signature.Arg {
+// signatureArgs returns the arguments as package signature needs them.
+func signatureArgs(args []arg) []signature.Arg {
 	out := make([]signature.Arg, len(args))
 	for i, a := range args {
-		out[i] = signature.Arg{Max: a.length(), Value: a.constant, Known: a.known}
+		out[i] = signature.Arg{Max: a.maxLength(), Value: a.constant, Known: a.known}
 	}
 	return out
 }
@@ -242,8 +245,8 @@ var digests = []string{"len", "keys", "sha1sum", "sha256sum", "sha512sum", "adle
 // what they are given, as a truth value tells just whether something is so.
 var traits = []string{"len", "kindOf", "typeOf", "keys"}
 
-// open are the sources without those that the result of a function hides.
-func open(fn *parse.IdentifierNode, k signature.Kinds, from []Source) []Source {
+// dropHidden returns the sources without those that the result of a function hides.
+func dropHidden(fn *parse.IdentifierNode, k signature.Kinds, from []Source) []Source {
 	if k == signature.Bool || slices.Contains(traits, fn.Ident) {
 		from = slices.Clone(from)
 		for i := range from {
@@ -273,8 +276,8 @@ var changes = []string{
 	"sha1sum", "sha256sum", "sha512sum", "adler32sum", "toJson", "mustToJson", "toRawJson", "toPrettyJson", "toYaml", "toYamlPretty",
 }
 
-// through are sources after a function.
-func through(fn *parse.IdentifierNode, from []Source) []Source {
+// markMade marks the sources of a text as changed, if the function changes its text.
+func markMade(fn *parse.IdentifierNode, from []Source) []Source {
 	if !slices.Contains(changes, fn.Ident) {
 		return from
 	}

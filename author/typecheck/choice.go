@@ -16,14 +16,15 @@ func orDefault(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	case v.piece != nil:
 		return encodedOr(v, fallback)
 	}
-	return again(w, args, defaulted)
+	return makeRemakable(w, args, defaultValue)
 }
 
 // mostRemakes bounds how deep values are made again of one another.
 const mostRemakes = 4
 
-// again is what remake makes of arguments, each time with what is known of them.
-func again(w *path, args []arg, remake func(*path, []arg) *val) *val {
+// makeRemakable returns the value that remake makes of the arguments. The value is made again when
+// more is known of them.
+func makeRemakable(w *path, args []arg, remake func(*path, []arg) *val) *val {
 	out := *remake(w, args)
 	out.remakes = 0
 	for _, a := range args {
@@ -33,7 +34,7 @@ func again(w *path, args []arg, remake func(*path, []arg) *val) *val {
 		out.remake = func(w *path) *val {
 			now := slices.Clone(args)
 			for i, a := range args {
-				now[i].val = w.known(a.val)
+				now[i].val = w.applyFacts(a.val)
 			}
 			return remake(w, now)
 		}
@@ -41,16 +42,17 @@ func again(w *path, args []arg, remake func(*path, []arg) *val) *val {
 	return &out
 }
 
-func defaulted(w *path, args []arg) *val {
+// defaultValue returns the value of default for these arguments.
+func defaultValue(w *path, args []arg) *val {
 	fallback, v := args[0], args[1]
-	yes, no := v.truth()
+	yes, no := v.possibleTruth()
 	switch {
 	case !no:
 		return v.val
 	case !yes:
 		return fallback.val
 	}
-	return w.mixed(join(fallback.plain(), v.truthy()), args).entries(v, fallback)
+	return w.mixArgs(joinValues(fallback.plainValue(), v.narrowTruthy()), args).keepEntriesOf(v, fallback)
 }
 
 // encodedOr is what toYaml or the like gives, or what stands in for nothing.
@@ -60,27 +62,27 @@ func encodedOr(v, fallback arg) *val {
 		return v.val
 	}
 	other := *h
-	other.v = join(h.v.as(^signature.Nil), fallback.plain())
+	other.v = joinValues(h.v.keepKinds(^signature.Nil), fallback.plainValue())
 	piece := v.piece.With(&other)
 	out := *v.val
 	out.piece = &piece
 	return &out
 }
 
-// plain is an argument that may be taken for another: toYaml prints nothing for
-// what is absent.
-func (a arg) plain() *val {
+// plainValue returns the value of an argument that a function may return. toYaml prints nothing for
+// an absent value, so its text may be absent.
+func (a arg) plainValue() *val {
 	if a.piece == nil || a.piece.Included() {
 		return a.val
 	}
 	if h, ok := a.piece.Parts()[0].(*printed); ok && h.v.can&signature.Nil != 0 {
-		return a.val.maybe()
+		return a.val.allowAbsent()
 	}
 	return a.val
 }
 
-// mixed is one of the arguments, with a name of its own.
-func (w *path) mixed(v *val, args []arg) *val {
+// mixArgs returns a value that is one of the arguments, without a name.
+func (w *path) mixArgs(v *val, args []arg) *val {
 	out := *v
 	out.id, out.parent, out.exact, out.read, out.path, out.known, out.constant = "", "", false, "", "", false, nil
 	out.sources, out.way = bothSources(v.sources, sourcesOf(args)), anyPath(args)
@@ -88,60 +90,64 @@ func (w *path) mixed(v *val, args []arg) *val {
 }
 
 func ifNil(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	return again(w, args, notNil)
+	return makeRemakable(w, args, notNil)
 }
 
 func notNil(w *path, args []arg) *val {
 	fallback, v := args[0], args[1]
 	switch {
-	case v.nothing():
+	case v.isAbsent():
 		return fallback.val
 	case v.can&signature.Nil == 0:
 		return v.val
 	}
-	return w.mixed(join(fallback.plain(), v.as(^signature.Nil)), args).entries(v, fallback)
+	return w.mixArgs(joinValues(fallback.plainValue(), v.keepKinds(^signature.Nil)), args).keepEntriesOf(v, fallback)
 }
 
-func coalesce(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	return again(w, args, coalesced)
+// evalCoalesce returns the value of a call of coalesce.
+func evalCoalesce(w *path, fn *parse.IdentifierNode, args []arg) *val {
+	return makeRemakable(w, args, coalesceValues)
 }
 
-func coalesced(w *path, args []arg) *val {
+// coalesceValues joins the arguments up to the first that surely counts as true.
+func coalesceValues(w *path, args []arg) *val {
 	out := ofKinds(0)
 	for _, a := range args {
 		if a.piece != nil && a.piece.Included() { // as default takes it
-			return w.mixed(either(out, a.val), args)
+			return w.mixArgs(joinEither(out, a.val), args)
 		}
-		yes, no := a.truth()
+		yes, no := a.possibleTruth()
 		if yes {
-			out = join(out, a.truthy())
+			out = joinValues(out, a.narrowTruthy())
 		}
 		if !no {
-			return w.mixed(out, args)
+			return w.mixArgs(out, args)
 		}
 	}
-	return w.mixed(join(out, ofKinds(signature.Nil)), args)
+	return w.mixArgs(joinValues(out, ofKinds(signature.Nil)), args)
 }
 
-func ternary(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	return again(w, args, chosen)
+// evalTernary returns the value of a call of ternary.
+func evalTernary(w *path, fn *parse.IdentifierNode, args []arg) *val {
+	return makeRemakable(w, args, chooseValue)
 }
 
-func chosen(w *path, args []arg) *val {
-	yes, no := args[2].truth()
+// chooseValue returns the value of ternary for these arguments.
+func chooseValue(w *path, args []arg) *val {
+	yes, no := args[2].possibleTruth()
 	switch {
 	case !no:
 		return args[0].val
 	case !yes:
 		return args[1].val
 	}
-	return w.mixed(either(args[0].plain(), args[1].plain()), args)
+	return w.mixArgs(joinEither(args[0].plainValue(), args[1].plainValue()), args)
 }
 
-// either is one or the other; where one is the text of an include, it is that:
-// what is found of it holds whenever it is taken.
-func either(a, b *val) *val {
-	out := join(a, b)
+// joinEither returns one value or the other. If one is the text of an include, the result is that
+// text. What is found in the text is true whenever it is taken.
+func joinEither(a, b *val) *val {
+	out := joinValues(a, b)
 	for _, v := range []*val{a, b} {
 		if out.piece == nil && v != nil && v.piece != nil && v.piece.Included() {
 			copied := *out

@@ -6,20 +6,20 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
-// documents are those that the path has written.
-func (w *path) documents(name string) []*Document {
+// buildDocuments returns the documents that the path has written.
+func (w *path) buildDocuments(name string) []*Document {
 	var all []*Document
 	for _, d := range w.sketch.Documents(name) {
 		if d.Err != nil {
-			w.syntax(d.Err, template.Place{})
+			w.reportSyntax(d.Err, template.Place{})
 			continue
 		}
-		w.doubles(d.Twice)
-		b := &builder{path: w, network: says(d.Root, "kind", "NetworkPolicy"), role: d.Root.Role()}
+		w.reportDoubleKeys(d.Twice)
+		b := &builder{path: w, network: hasField(d.Root, "kind", "NetworkPolicy"), role: d.Root.Role()}
 		for _, kind := range []string{"Ingress", "HTTPRoute", "GRPCRoute", "TLSRoute", "TCPRoute", "UDPRoute"} {
-			b.routes = b.routes || says(d.Root, "kind", kind)
+			b.routes = b.routes || hasField(d.Root, "kind", kind)
 		}
-		root := b.node(d.Root, spot{})
+		root := b.buildNode(d.Root, spot{})
 		if !d.Root.Map && d.Root.Hole == nil {
 			w.said.add(Finding{Class: Syntax, Place: root.Place, Text: "a document is a map of fields, and this is none"})
 			continue
@@ -29,7 +29,8 @@ func (w *path) documents(name string) []*Document {
 	return all
 }
 
-func says(s *template.Shape, key, value string) bool {
+// hasField reports whether a map has this key with this literal value.
+func hasField(s *template.Shape, key, value string) bool {
 	for _, e := range s.Entries {
 		if name, ok := literalKey(e.Key); ok && name == key {
 			return e.Value.Literal == value
@@ -58,30 +59,31 @@ type spot struct {
 	may bool
 }
 
-func (b *builder) node(s *template.Shape, at spot) *Node {
+// buildNode returns the node of a shape.
+func (b *builder) buildNode(s *template.Shape, at spot) *Node {
 	n := &Node{Place: s.Place()}
 	switch {
 	case s.Empty:
-		b.empty(n, at)
+		b.checkEmpty(n, at)
 		n.Value = &Value{Known: true, MaxLen: -1}
 	case s.Hole != nil:
-		n.Value = b.whole(s, at)
+		n.Value = b.buildValue(s, at)
 	case s.Parts != nil:
 		for i, p := range s.Parts {
-			n.Text = append(n.Text, b.part(s, i, p))
+			n.Text = append(n.Text, b.buildPart(s, i, p))
 		}
 	case s.List:
-		b.listing(n, s, at)
+		b.buildList(n, s, at)
 	case s.Map:
-		b.mapping(n, s, at)
+		b.buildMap(n, s, at)
 	default:
-		n.Value = constant(s.Literal).shown()
+		n.Value = constantValue(s.Literal).exportValue()
 	}
 	return n
 }
 
-// empty checks a place where nothing is written.
-func (b *builder) empty(n *Node, at spot) {
+// checkEmpty checks a place where nothing is written.
+func (b *builder) checkEmpty(n *Node, at spot) {
 	switch {
 	case at.item:
 		b.said.add(Finding{Class: Nil, Place: n.Place,
@@ -89,12 +91,12 @@ func (b *builder) empty(n *Node, at spot) {
 	case at.keeps != "" && !at.may:
 		b.said.add(Finding{Class: Nil, Place: n.Place,
 			Text: fmt.Sprintf("%s is nil on one path through this template, and %s: "+
-				"give it a value, or leave it out with `if` around the whole key", at.key, b.reason(at))})
+				"give it a value, or leave it out with `if` around the whole key", at.key, b.absenceReason(at))})
 	}
 }
 
-// reason says why nothing may be absent below a key.
-func (b *builder) reason(at spot) string {
+// absenceReason returns why nothing may be absent below a key.
+func (b *builder) absenceReason(at spot) string {
 	switch {
 	case at.keeps == "rules" && b.routes:
 		return "rules with less in them match more requests, so a render refuses this"
@@ -104,45 +106,50 @@ func (b *builder) reason(at spot) string {
 	return fmt.Sprintf("without it %s would select or allow more", at.keeps)
 }
 
-func (b *builder) whole(s *template.Shape, at spot) *Value {
+// buildValue returns the value of a hole that is a whole node, and reports if it may be absent
+// where it must not be.
+func (b *builder) buildValue(s *template.Shape, at spot) *Value {
 	h, ok := s.Hole.(*printed)
 	if !ok {
-		return constant(s.Hole).shown()
+		return constantValue(s.Hole).exportValue()
 	}
-	if !h.v.absent() {
+	if !h.v.canBeAbsent() {
 		if at.item || at.keeps != "" {
-			b.mask(h.node, h.v)
+			b.recordMask(h.node, h.v)
 		}
-		return h.v.shown()
+		return h.v.exportValue()
 	}
 	place := b.sketch.Place(h.tree, h.node)
 	switch {
 	case at.item && !s.Gives():
-		b.says(Nil, h, place, b.mayBeAbsent(h, "an item of a list cannot be nil: leave the item out with `if`"))
+		b.reportPrinted(Nil, h, place, b.mayBeAbsent(h, "an item of a list cannot be nil: leave the item out with `if`"))
 	case at.keeps != "" && !at.may:
-		b.says(Nil, h, place, b.mayBeAbsent(h, b.reason(at)+": give it a default, or leave it out with `if` around the whole key"))
+		b.reportPrinted(Nil, h, place, b.mayBeAbsent(h, b.absenceReason(at)+
+			": give it a default, or leave it out with `if` around the whole key"))
 	}
-	return h.v.shown()
+	return h.v.exportValue()
 }
 
-func (b *builder) part(s *template.Shape, i int, p any) *Value {
+// buildPart returns the value of one part of a text.
+func (b *builder) buildPart(s *template.Shape, i int, p any) *Value {
 	h, ok := p.(*printed)
 	if !ok {
-		return constant(p).shown()
+		return constantValue(p).exportValue()
 	}
 	b.inText(h, s.PartPlace(i))
-	return h.v.shown()
+	return h.v.exportValue()
 }
 
-func (b *builder) listing(n *Node, s *template.Shape, at spot) {
+// buildList fills in the items of a node from the shape of a list.
+func (b *builder) buildList(n *Node, s *template.Shape, at spot) {
 	n.Items = []*Node{}
 	for _, i := range s.Items {
 		if i.Gives() {
-			n.Beside = append(n.Beside, b.whole(i, spot{}))
+			n.Beside = append(n.Beside, b.buildValue(i, spot{}))
 			continue
 		}
-		item := b.node(i, spot{item: true, keeps: at.keeps})
-		if i.Map && lost(item) {
+		item := b.buildNode(i, spot{item: true, keeps: at.keeps})
+		if i.Map && mayLoseKeys(item) {
 			b.said.add(Finding{Class: Nil, Place: item.Place,
 				Text: "every field of this item may be absent, and an item of a list cannot be nil: leave the item out with `if`"})
 		}
@@ -150,15 +157,15 @@ func (b *builder) listing(n *Node, s *template.Shape, at spot) {
 	}
 }
 
-// lost reports whether a map may lose all its keys.
-func lost(n *Node) bool {
+// mayLoseKeys reports whether a map may lose all its keys.
+func mayLoseKeys(n *Node) bool {
 	if len(n.Keys) == 0 || len(n.Beside) > 0 {
 		return false
 	}
 	for _, e := range n.Keys {
 		switch v := e.Node; {
 		case v.Value != nil && (v.Value.Nil || v.Value.Known && v.Value.Const == nil):
-		case v.Keys != nil && lost(v):
+		case v.Keys != nil && mayLoseKeys(v):
 		default:
 			return false
 		}
@@ -166,11 +173,12 @@ func lost(n *Node) bool {
 	return true
 }
 
-func (b *builder) mapping(n *Node, s *template.Shape, at spot) {
+// buildMap fills in the keys of a node from the shape of a map.
+func (b *builder) buildMap(n *Node, s *template.Shape, at spot) {
 	n.Keys = []Entry{}
 	for _, e := range s.Entries {
 		if e.Key == nil {
-			n.Beside = append(n.Beside, b.whole(e.Value, spot{}))
+			n.Beside = append(n.Beside, b.buildValue(e.Value, spot{}))
 			continue
 		}
 		name, literal := literalKey(e.Key)
@@ -182,19 +190,19 @@ func (b *builder) mapping(n *Node, s *template.Shape, at spot) {
 			below.keeps = name
 			below.may = b.role && name == "rules" && at == spot{}
 		}
-		key := &Node{Place: e.Key.Place(), Value: constant(name).shown()}
+		key := &Node{Place: e.Key.Place(), Value: constantValue(name).exportValue()}
 		if !literal {
-			key = b.node(e.Key, spot{})
+			key = b.buildNode(e.Key, spot{})
 		}
-		n.Keys = append(n.Keys, Entry{Key: key, Name: name, Node: b.node(e.Value, below)})
+		n.Keys = append(n.Keys, Entry{Key: key, Name: name, Node: b.buildNode(e.Value, below)})
 	}
 }
 
-// doubles says which keys stand twice, unless that may be on paths which exclude
-// each other.
-func (w *path) doubles(all []template.Twice) {
+// reportDoubleKeys adds a finding for each key that stands twice in a map. Keys on paths that
+// exclude each other are fine.
+func (w *path) reportDoubleKeys(all []template.Twice) {
 	for _, t := range all {
-		if t.First == t.Second || !w.straight(t.First, t.Second) {
+		if t.First == t.Second || !w.areOnOnePath(t.First, t.Second) {
 			continue
 		}
 		w.said.add(Finding{

@@ -19,17 +19,18 @@ type arg struct {
 	*val
 }
 
-func (w *path) pipe(p *parse.PipeNode) *val {
+// evalPipe returns the value of a pipeline.
+func (w *path) evalPipe(p *parse.PipeNode) *val {
 	if p == nil {
-		return constant(nil)
+		return constantValue(nil)
 	}
 	var piped *arg
 	asking := w.asking
 	for i, cmd := range p.Cmds {
 		w.asking = asking && i == len(p.Cmds)-1
-		v := w.command(cmd, piped)
+		v := w.evalCommand(cmd, piped)
 		if w.ends != "" || w.over {
-			return anything()
+			return anyValue()
 		}
 		piped = &arg{cmd, v}
 		if len(cmd.Args) == 1 {
@@ -40,62 +41,64 @@ func (w *path) pipe(p *parse.PipeNode) *val {
 	return piped.val
 }
 
-func (w *path) command(cmd *parse.CommandNode, piped *arg) *val {
+// evalCommand returns the value of one command of a pipeline.
+func (w *path) evalCommand(cmd *parse.CommandNode, piped *arg) *val {
 	first := cmd.Args[0]
 	if fn, ok := first.(*parse.IdentifierNode); ok {
-		return w.invoke(fn, cmd.Args[1:], piped)
+		return w.evalCall(fn, cmd.Args[1:], piped)
 	}
-	return w.operand(first)
+	return w.evalOperand(first)
 }
 
-// operand is the value of an operand, with what is known of it on this path.
-func (w *path) operand(node parse.Node) *val {
+// evalOperand returns the value of an operand, with what is known of it on this path.
+func (w *path) evalOperand(node parse.Node) *val {
 	var v *val
 	switch n := node.(type) {
 	case *parse.DotNode:
-		v = w.known(w.frame.dot)
-		w.see(n, 0, v)
-		w.use(n, v, w.asking)
+		v = w.applyFacts(w.frame.dot)
+		w.showNode(n, 0, v)
+		w.recordUse(n, v, w.asking)
 	case *parse.NilNode:
-		return constant(nil)
+		return constantValue(nil)
 	case *parse.BoolNode:
-		return constant(n.True)
+		return constantValue(n.True)
 	case *parse.StringNode:
-		return constant(n.Text)
+		return constantValue(n.Text)
 	case *parse.NumberNode:
 		if n.IsInt {
-			return constant(n.Int64)
+			return constantValue(n.Int64)
 		}
-		return constant(n.Float64)
+		return constantValue(n.Float64)
 	case *parse.FieldNode:
-		return w.chain(n, w.known(w.frame.dot), n.Ident)
+		return w.followFields(n, w.applyFacts(w.frame.dot), n.Ident)
 	case *parse.VariableNode:
-		return w.chain(n, w.variable(n), n.Ident[1:])
+		return w.followFields(n, w.evalVariable(n), n.Ident[1:])
 	case *parse.ChainNode:
 		asking := w.asking
 		w.asking = true
-		from := w.operand(n.Node)
+		from := w.evalOperand(n.Node)
 		w.asking = asking
-		return w.chain(n, from, n.Field)
+		return w.followFields(n, from, n.Field)
 	case *parse.PipeNode:
-		return w.pipe(n)
+		return w.evalPipe(n)
 	case *parse.IdentifierNode:
-		return w.invoke(n, nil, nil)
+		return w.evalCall(n, nil, nil)
 	default:
-		return anything()
+		return anyValue()
 	}
 	return v
 }
 
-func (w *path) variable(n *parse.VariableNode) *val {
-	if x := w.frame.lookup(n.Ident[0]); x != nil {
-		return w.known(x.v)
+// evalVariable returns the value of a variable.
+func (w *path) evalVariable(n *parse.VariableNode) *val {
+	if x := w.frame.findVariable(n.Ident[0]); x != nil {
+		return w.applyFacts(x.v)
 	}
-	return anything()
+	return anyValue()
 }
 
-// known is the value with the facts about it.
-func (w *path) known(v *val) *val {
+// applyFacts returns the value narrowed by the facts about it.
+func (w *path) applyFacts(v *val) *val {
 	if v.remake != nil {
 		again := *v.remake(w)
 		again.remake = v.remake
@@ -107,77 +110,77 @@ func (w *path) known(v *val) *val {
 	if v.id != "" && v.parent != "" {
 		w.parents[v.id] = v.parent
 	}
-	return w.facts.of(v)
+	return w.facts.narrowByFacts(v)
 }
 
-// chain follows fields.
-func (w *path) chain(n parse.Node, v *val, fields []string) *val {
-	w.see(n, 0, v)
+// followFields returns the value that a chain of fields leads to.
+func (w *path) followFields(n parse.Node, v *val, fields []string) *val {
+	w.showNode(n, 0, v)
 	for i, name := range fields {
-		next, found := v.field(name)
+		next, found := v.findField(name)
 		if found && next == nil {
 			return ofKinds(0)
 		}
 		if !found {
-			w.undeclared(n, v, name)
-			return v.missing()
+			w.reportUndeclared(n, v, name)
+			return v.missingField()
 		}
-		v = w.known(next)
-		w.see(n, i+1, v)
+		v = w.applyFacts(next)
+		w.showNode(n, i+1, v)
 		if i < len(fields)-1 {
-			w.use(n, v, true)
+			w.recordUse(n, v, true)
 		}
 	}
-	w.use(n, v, w.asking)
+	w.recordUse(n, v, w.asking)
 	if len(fields) > 0 && v.can != signature.Nil {
 		w.said.fine[call{w.sketch.Place(w.frame.tree, n), w.frame.called}] = true
 	}
 	return v
 }
 
-// see shows a node to whoever asks for it.
-func (w *path) see(n parse.Node, step int, v *val) {
+// showNode passes a node and its value to the observer, if there is one.
+func (w *path) showNode(n parse.Node, step int, v *val) {
 	if w.in.Seen != nil {
-		w.in.Seen(Sight{w.frame.tree.ParseName, n, step, v.shown})
+		w.in.Seen(Sight{w.frame.tree.ParseName, n, step, v.exportValue})
 	}
 }
 
-// missing is a field that there is not. A map that is built up on several paths
-// may get it later, and it must not be taken for anything then.
-func (v *val) missing() *val {
+// missingField returns the value of a field that does not exist. A map that is built up on several
+// paths may get the field later. Until then nothing is known of it.
+func (v *val) missingField() *val {
 	if v.label != "" {
 		return ofKinds(0)
 	}
-	return anything()
+	return anyValue()
 }
 
-// use notes that the resource, another one of its kind, or an awaited child is read at a
-// path.
-func (w *path) use(n parse.Node, v *val, asking bool) {
+// recordUse records that the resource, another resource of its kind, or an awaited child is read at
+// a path.
+func (w *path) recordUse(n parse.Node, v *val, asking bool) {
 	switch {
 	case !v.exact:
 	case v.file != "" && v.path != "" && strings.HasPrefix(v.id, "await("):
 		if _, known := w.flow.Awaited[v.file]; !known {
-			w.flow.Awaited[v.file] = w.place(n)
+			w.flow.Awaited[v.file] = w.placeOf(n)
 		}
 	case v.read == "" && v.path != "":
-		w.note(w.flow.Reads, n, v.path, asking)
+		w.recordRead(w.flow.Reads, n, v.path, asking)
 	case v.read != "" && w.ofOwnKind(v.read):
-		w.note(w.flow.Peers, n, v.path, asking)
+		w.recordRead(w.flow.Peers, n, v.path, asking)
 	}
 	if asking || v.exact {
 		return
 	}
 	for _, name := range sortedKeys(v.fields) {
-		w.use(n, v.fields[name], false)
+		w.recordUse(n, v.fields[name], false)
 	}
 	if v.elem != nil {
-		w.use(n, v.elem, false)
+		w.recordUse(n, v.elem, false)
 	}
 }
 
-// note notes a read of a path.
-func (w *path) note(reads map[string]Read, n parse.Node, path string, asking bool) {
+// recordRead records a read of a path.
+func (w *path) recordRead(reads map[string]Read, n parse.Node, path string, asking bool) {
 	r, known := reads[path]
 	if !known {
 		r.Place = w.sketch.Place(w.frame.tree, n)
@@ -192,27 +195,27 @@ func (w *path) ofOwnKind(read string) bool {
 	return found && w.in.Own.Group != "" && strings.HasPrefix(apiVersion, w.in.Own.Group+"/")
 }
 
-// undeclared says that a value has no field of that name.
-func (w *path) undeclared(n parse.Node, v *val, name string) {
-	f := w.finding(UnknownField, n, "")
+// reportUndeclared adds a finding that a value has no field of that name.
+func (w *path) reportUndeclared(n parse.Node, v *val, name string) {
+	f := w.makeFinding(UnknownField, n, "")
 	switch {
 	case v.can&signature.Map == 0 && v.exact && v.path != "":
-		f.Text = fmt.Sprintf("%s, %s, has no field %s", v.path, article(v), name)
+		f.Text = fmt.Sprintf("%s, %s, has no field %s", v.path, nounOf(v), name)
 	case v.can&signature.Map == 0 || v.typ.Kind() != schema.KindObject && v.label == "":
 		f.Class, f.Text = WrongType, fmt.Sprintf("%s has no field %s", v.can&^signature.Nil, name)
 	case v.typ.Kind() != schema.KindObject || !v.exact:
-		if !w.missed(v, name) {
+		if !w.isMistakenField(v, name) {
 			return
 		}
 		f.Read, f.Path, f.Text = v.label, name, fmt.Sprintf("%s has no field %s", cmp.Or(v.label, "this value"), name)
-		if near := schema.Suggest(name, v.names()); near != "" {
+		if near := schema.Suggest(name, v.fieldNames()); near != "" {
 			f.Text += "; did you mean " + near + "?"
 		}
 	default:
 		f.Text = w.noField(v, name)
 	}
 	if v.exact {
-		f.Read, f.Path = v.read, v.below(name)
+		f.Read, f.Path = v.read, v.fieldPath(name)
 	}
 	w.said.add(f)
 }
@@ -223,29 +226,30 @@ func (w *path) noField(v *val, name string) string {
 	if whole == "" {
 		whole = w.in.Name
 	}
-	said := fmt.Sprintf("%s has no field %s", whole, v.below(name))
+	said := fmt.Sprintf("%s has no field %s", whole, v.fieldPath(name))
 	if near := schema.Suggest(name, v.typ.Fields()); near != "" {
-		return said + "; did you mean " + v.below(near) + "?"
+		return said + "; did you mean " + v.fieldPath(near) + "?"
 	}
-	if root := w.frame.lookup("$").v; v.path != "" && root.exact && root.path == "" && root.read == "" &&
+	if root := w.frame.findVariable("$").v; v.path != "" && root.exact && root.path == "" && root.read == "" &&
 		slices.Contains(root.typ.Fields(), name) {
 		return said + "; did you mean $." + name + "?"
 	}
 	return said
 }
 
-// missed reports whether a field that a made map does not have is a mistake. What
+// isMistakenField reports whether reading a field that a made map does not have is a mistake. What
 // dict makes may have it for another caller.
-func (w *path) missed(v *val, name string) bool {
+func (w *path) isMistakenField(v *val, name string) bool {
 	if v.label != madeByDict {
 		return true
 	}
-	return !w.keys[name] && schema.Suggest(name, v.names()) != ""
+	return !w.keys[name] && schema.Suggest(name, v.fieldNames()) != ""
 }
 
 const madeByDict = "the map that dict made"
 
-func article(v *val) string {
+// nounOf returns the noun for the type of a value, with its article.
+func nounOf(v *val) string {
 	noun := v.can.String()
 	if v.typ != nil {
 		noun = v.typ.Kind().String()
@@ -259,13 +263,13 @@ func article(v *val) string {
 	return "a " + noun
 }
 
-// called is how a message calls a value: by its path or as it is written.
-func (w *path) called(n parse.Node, v *val) string {
+// describeValue returns how a message names a value: by its path or as it is written.
+func (w *path) describeValue(n parse.Node, v *val) string {
 	if v.exact && v.path != "" {
 		return v.path
 	}
 	if v.known {
-		return show(v.constant)
+		return formatConstant(v.constant)
 	}
 	if fn, ok := n.(*parse.IdentifierNode); ok {
 		return "what " + fn.Ident + " gives"
@@ -276,4 +280,5 @@ func (w *path) called(n parse.Node, v *val) string {
 	return "the value"
 }
 
-func (w *path) place(n parse.Node) template.Place { return w.sketch.Place(w.frame.tree, n) }
+// placeOf returns where a node stands.
+func (w *path) placeOf(n parse.Node) template.Place { return w.sketch.Place(w.frame.tree, n) }

@@ -36,25 +36,28 @@ type change struct {
 }
 
 func (f *facts) set(id string, now fact) {
-	f.note(id)
+	f.logChange(id)
 	f.known[id] = now
 }
 
-func (f *facts) forget(id string) {
-	f.note(id)
+// forgetFact removes what is known of a value.
+func (f *facts) forgetFact(id string) {
+	f.logChange(id)
 	delete(f.known, id)
 }
 
-func (f *facts) note(id string) {
+// logChange logs what was known of a value before a change.
+func (f *facts) logChange(id string) {
 	old, was := f.known[id]
 	f.log = append(f.log, change{id, old, was})
 }
 
-// mark is where the changes begin that are still to come.
-func (f *facts) mark() int { return len(f.log) }
+// currentMark returns the mark in front of all later changes.
+func (f *facts) currentMark() int { return len(f.log) }
 
-// since gives, of what changed since a mark, what it was there.
-func (f *facts) since(mark int) map[string]change {
+// changesSince returns, for each value whose facts changed since a mark, what was known of it at
+// the mark.
+func (f *facts) changesSince(mark int) map[string]change {
 	all := map[string]change{}
 	for _, c := range f.log[mark:] {
 		if _, later := all[c.id]; !later {
@@ -64,8 +67,8 @@ func (f *facts) since(mark int) map[string]change {
 	return all
 }
 
-// back makes all facts what they were at a mark.
-func (f *facts) back(mark int) {
+// revertFacts restores all facts as they were at a mark.
+func (f *facts) revertFacts(mark int) {
 	for _, c := range slices.Backward(f.log[mark:]) {
 		if f.known[c.id] = c.old; !c.was {
 			delete(f.known, c.id)
@@ -74,17 +77,17 @@ func (f *facts) back(mark int) {
 	f.log = f.log[:mark]
 }
 
-// of is the value with what is known of it by now.
-func (f *facts) of(v *val) *val {
+// narrowByFacts returns the value with what is known of it by now.
+func (f *facts) narrowByFacts(v *val) *val {
 	got, there := f.known[v.id]
 	if !there || v.id == "" {
 		return v
 	}
-	return got.narrow(v)
+	return got.narrowValue(v)
 }
 
-// narrow is a value with what is known of it.
-func (f fact) narrow(v *val) *val {
+// narrowValue returns a value narrowed by the fact.
+func (f fact) narrowValue(v *val) *val {
 	out := *v
 	out.can &= f.can
 	if v.can&signature.Nil != 0 && f.way && (f.can&signature.Nil == 0 || f.truth > 0) {
@@ -98,13 +101,13 @@ func (f fact) narrow(v *val) *val {
 	case f.truth > 0:
 		out.can &^= signature.Nil
 		out.shortest = max(out.shortest, 1)
-		out.hold()
+		out.assumeTruth()
 	case f.truth < 0 && out.can == signature.Bool:
 		out.known, out.constant = true, false
 	case f.truth < 0 && out.can == signature.Nil:
 		out.known, out.constant = true, nil
 	}
-	if enum := f.left(out.enum()); len(enum) == 1 && out.can&signature.Nil == 0 {
+	if enum := f.filterEnum(out.enumValues()); len(enum) == 1 && out.can&signature.Nil == 0 {
 		out.known, out.constant = true, enum[0]
 	} else if len(enum) > 1 && f.truth == 0 && allTruthy(enum) && out.can&signature.Nil == 0 {
 		out.shortest = max(out.shortest, 1)
@@ -112,8 +115,8 @@ func (f fact) narrow(v *val) *val {
 	return &out
 }
 
-// hold narrows a value that counts as true.
-func (v *val) hold() {
+// assumeTruth narrows a value that counts as true.
+func (v *val) assumeTruth() {
 	if v.can == signature.Bool {
 		v.known, v.constant = true, true
 	}
@@ -132,35 +135,37 @@ func (v *val) hold() {
 const tiny = 1e-300
 
 func allTruthy(values []any) bool {
-	return !slices.ContainsFunc(values, func(v any) bool { return !truthy(v) })
+	return !slices.ContainsFunc(values, func(v any) bool { return !isTruthy(v) })
 }
 
-// left are the values that remain of an enumeration, which may be unknown.
-func (f fact) left(enum []any) []any {
+// filterEnum returns the values of an enumeration that remain possible. The enumeration may be
+// unknown.
+func (f fact) filterEnum(enum []any) []any {
 	if f.among != nil {
 		if enum == nil {
 			enum = f.among
 		} else {
-			enum = slices.DeleteFunc(slices.Clone(enum), func(v any) bool { return !has(f.among, v) })
+			enum = slices.DeleteFunc(slices.Clone(enum), func(v any) bool { return !hasValue(f.among, v) })
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(enum), func(v any) bool {
-		return has(f.not, v) || f.truth > 0 && !truthy(v) || f.truth < 0 && truthy(v)
+		return hasValue(f.not, v) || f.truth > 0 && !isTruthy(v) || f.truth < 0 && isTruthy(v)
 	})
 }
 
-func has(values []any, v any) bool {
-	return slices.ContainsFunc(values, func(other any) bool { return show(other) == show(v) })
+// hasValue reports whether a list of constants contains a constant.
+func hasValue(values []any, v any) bool {
+	return slices.ContainsFunc(values, func(other any) bool { return formatConstant(other) == formatConstant(v) })
 }
 
-// learn adds what was found out. What is a field of something absent is absent.
-func (w *path) learn(v *val, change func(*fact)) {
+// learnFact adds what was found out about a value. A field of an absent value is absent.
+func (w *path) learnFact(v *val, change func(*fact)) {
 	if v.id == "" || v.known {
 		return
 	}
 	got, there := w.facts.known[v.id]
 	if !there {
-		got = fact{can: signature.Any, by: w.last()}
+		got = fact{can: signature.Any, by: w.lastFork()}
 	}
 	truth := got.truth
 	change(&got)
@@ -170,16 +175,16 @@ func (w *path) learn(v *val, change func(*fact)) {
 		w.over = true // no resource takes this path
 	}
 	if got.truth > 0 || got.can&signature.Nil == 0 {
-		w.there(v.parent)
+		w.learnPresence(v.parent)
 	}
 }
 
-// there notes that a map is there, since a field of it is.
-func (w *path) there(id string) {
+// learnPresence records that a map is there, since one of its fields is.
+func (w *path) learnPresence(id string) {
 	for id != "" {
 		got, known := w.facts.known[id]
 		if !known {
-			got = fact{can: signature.Any, by: w.last()}
+			got = fact{can: signature.Any, by: w.lastFork()}
 		}
 		got.can &^= signature.Nil
 		got.truth = 1
@@ -189,13 +194,13 @@ func (w *path) there(id string) {
 	}
 }
 
-// leave keeps what was found out within a branch, since the mark before, for
-// the rest of the path. necessary: the path goes on only through this branch.
-func (w *path) leave(before int, necessary bool) {
+// leaveBranch keeps what was found out within a branch, since the mark before, for the rest of the
+// path. necessary is true if the path continues only through this branch.
+func (w *path) leaveBranch(before int, necessary bool) {
 	if necessary {
 		return
 	}
-	for id, c := range w.facts.since(before) {
+	for id, c := range w.facts.changesSince(before) {
 		f, there := w.facts.known[id]
 		changed := !c.was || c.old.way || f.truth != c.old.truth || f.can != c.old.can
 		if there && changed && !f.way {
@@ -208,10 +213,10 @@ func (w *path) leave(before int, necessary bool) {
 // leaveLoop forgets what was found out about items of a loop: nothing else has
 // their names.
 func (w *path) leaveLoop(before int) {
-	for id, c := range w.facts.since(before) {
+	for id, c := range w.facts.changesSince(before) {
 		if !c.was && strings.Contains(id, "@") {
-			w.facts.forget(id)
+			w.facts.forgetFact(id)
 		}
 	}
-	w.leave(before, false)
+	w.leaveBranch(before, false)
 }

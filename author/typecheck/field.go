@@ -5,38 +5,38 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
-// field is the value of a field; not found where the map is known not to have
-// it, or where the value is no map.
-func (v *val) field(name string) (*val, bool) {
+// findField returns the value of a field. It is not found if the map is known not to have it, or if
+// the value is no map.
+func (v *val) findField(name string) (*val, bool) {
 	switch {
-	case v.nothing():
+	case v.isAbsent():
 		out := ofKinds(signature.Nil)
 		out.way = v.way
 		return out, true
 	case v.can&signature.Map == 0:
 		return nil, v.can == 0
 	}
-	out, found := v.entry(name)
+	out, found := v.findEntry(name)
 	if !found {
 		return nil, false
 	}
 	copied := *out
 	out = &copied
 	if v.can&signature.Nil != 0 {
-		out = out.maybe()
+		out = out.allowAbsent()
 	}
 	if out == &copied || out.id == "" {
-		out.name(v, "."+name)
+		out.inheritName(v, "."+name)
 	}
 	out.way = out.way || v.way
 	return out, true
 }
 
-// entry is what a map has under a key, without its name.
-func (v *val) entry(name string) (*val, bool) {
+// findEntry returns what a map has under a key, without its name.
+func (v *val) findEntry(name string) (*val, bool) {
 	if v.known {
 		if m, ok := v.constant.(map[string]any); ok {
-			return constant(m[name]), true
+			return constantValue(m[name]), true
 		}
 	}
 	if f := v.fields[name]; f != nil {
@@ -45,39 +45,39 @@ func (v *val) entry(name string) (*val, bool) {
 		return &out, true
 	}
 	if v.typ != nil && (v.typ.Kind() == schema.KindAny || v.can&^signature.Nil == signature.Map) {
-		return v.declared(name)
+		return v.declaredField(name)
 	}
 	if v.elem != nil {
-		return v.elem.maybe(), true
+		return v.elem.allowAbsent(), true
 	}
-	out := anything()
+	out := anyValue()
 	out.sources = v.sources
 	return out, !v.closed
 }
 
-// declared is the field that the schema gives.
-func (v *val) declared(name string) (*val, bool) {
+// declaredField returns the field as the schema declares it.
+func (v *val) declaredField(name string) (*val, bool) {
 	t, found := v.typ.Field(name)
 	if !found {
 		return nil, false
 	}
-	out := typed(t)
+	out := typedValue(t)
 	out.cluster = v.cluster
 	if inNamespace := name == "namespace" && v.exact && v.path == "metadata" && !v.cluster; !inNamespace && !v.typ.Always(name) {
-		out = out.maybe()
+		out = out.allowAbsent()
 		out.optional = true
 	}
 	if v.exact {
 		out.file = v.file
-		out.named(v.read, v.below(name))
+		out.nameRead(v.read, v.fieldPath(name))
 	} else {
 		out.sources = v.sources
 	}
 	return out, true
 }
 
-// below is the path of a field.
-func (v *val) below(name string) string {
+// fieldPath returns the path of a field.
+func (v *val) fieldPath(name string) string {
 	switch {
 	case v.typ.Kind() == schema.KindFreeMap:
 		return v.path + ".*"
@@ -87,18 +87,18 @@ func (v *val) below(name string) string {
 	return v.path + "." + name
 }
 
-// name gives a part its name, if it has none of its own.
-func (v *val) name(whole *val, step string) {
+// inheritName names a part after its whole, if the part has no name of its own.
+func (v *val) inheritName(whole *val, step string) {
 	if v.id == "" && whole.id != "" && !v.known {
 		v.id, v.parent = whole.id+step, whole.id
 	}
 }
 
-// item is an item of a list, or a value of a map.
-func (v *val) item() *val {
-	out := v.inner()
+// itemValue returns an item of a list, or a value of a map.
+func (v *val) itemValue() *val {
+	out := v.innerItem()
 	if out == nil {
-		out = anything()
+		out = anyValue()
 		out.sources = v.sources
 	}
 	copied := *out
@@ -106,7 +106,9 @@ func (v *val) item() *val {
 	return &copied
 }
 
-func (v *val) inner() *val {
+// innerItem returns an item of a list or map without its paths, or nil if nothing is known of the
+// items.
+func (v *val) innerItem() *val {
 	if v.known {
 		return knownItem(v.constant)
 	}
@@ -116,7 +118,7 @@ func (v *val) inner() *val {
 	if v.elem != nil || v.closed {
 		out := v.elem
 		for _, f := range v.fields {
-			out = join(out, f)
+			out = joinValues(out, f)
 		}
 		if out == nil {
 			return ofKinds(0)
@@ -128,16 +130,16 @@ func (v *val) inner() *val {
 	if v.typ == nil || v.typ.Elem() == nil {
 		return nil
 	}
-	out := typed(v.typ.Elem())
+	out := typedValue(v.typ.Elem())
 	if !v.exact {
 		out.sources = v.sources
 		return out
 	}
 	out.file = v.file
 	if v.typ.Kind() == schema.KindList {
-		return out.named(v.read, v.path+"[]")
+		return out.nameRead(v.read, v.path+"[]")
 	}
-	return out.named(v.read, v.path+".*")
+	return out.nameRead(v.read, v.path+".*")
 }
 
 // knownItem is an item of a literal.
@@ -146,11 +148,11 @@ func knownItem(v any) *val {
 	switch v := v.(type) {
 	case []any:
 		for _, i := range v {
-			out = join(out, constant(i))
+			out = joinValues(out, constantValue(i))
 		}
 	case map[string]any:
 		for _, i := range v {
-			out = join(out, constant(i))
+			out = joinValues(out, constantValue(i))
 		}
 	}
 	bare := *out
@@ -158,16 +160,16 @@ func knownItem(v any) *val {
 	return &bare
 }
 
-// names are the fields that a map can have, for suggestions.
-func (v *val) names() []string {
+// fieldNames returns the fields that a map can have, for suggestions.
+func (v *val) fieldNames() []string {
 	if v.fields == nil {
 		return v.typ.Fields()
 	}
 	return sortedKeys(v.fields)
 }
 
-// schema is the type of the value, for others; nil if nothing is known.
-func (v *val) schema() *schema.Type { return v.schemaTo(deepest) }
+// schemaType returns the type of the value for other packages, or nil if nothing is known.
+func (v *val) schemaType() *schema.Type { return v.schemaTo(deepest) }
 
 func (v *val) schemaTo(left int) *schema.Type {
 	there := v.can &^ signature.Nil
@@ -227,15 +229,17 @@ func (v *val) mapType(left int) *schema.Type {
 	return out
 }
 
-// shown is the value for others.
-func (v *val) shown() *Value {
-	out := &Value{Type: v.schema(), Nil: v.can&signature.Nil != 0, Const: v.constant, Known: v.known, Exact: v.exact, MaxLen: v.length()}
+// exportValue returns the value for other packages.
+func (v *val) exportValue() *Value {
+	out := &Value{Type: v.schemaType(), Nil: v.can&signature.Nil != 0, Const: v.constant, Known: v.known, Exact: v.exact,
+		MaxLen: v.maxLength()}
 	out.Sources = v.sources
 	return out
 }
 
-// length is how many characters its text has at most; -1 if unbounded.
-func (v *val) length() int {
+// maxLength returns how many characters the text of the value has at most, or -1 if it is
+// unbounded.
+func (v *val) maxLength() int {
 	switch {
 	case v.longest >= 0 || v.can&(signature.String|signature.List|signature.Map) != 0:
 		return v.longest

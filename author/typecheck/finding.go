@@ -39,20 +39,20 @@ func (f *findings) add(one Finding) {
 	f.all = append(f.all, one)
 }
 
-// mark and back forget what was said since.
-func (f *findings) mark() int { return len(f.all) }
+// currentMark returns the mark in front of all later findings.
+func (f *findings) currentMark() int { return len(f.all) }
 
-func (f *findings) back(mark int) {
+// revertFindings removes all findings that were added since a mark.
+func (f *findings) revertFindings(mark int) {
 	for _, one := range f.all[mark:] {
 		delete(f.seen, seen{one.Class, one.Place, one.Text})
 	}
 	f.all = f.all[:mark]
 }
 
-// sorted are the findings by place. A field that only some paths do not find is
-// none: a variable may hold one thing or another, and reading what is not there
-// is no error.
-func (f *findings) sorted() []Finding {
+// sortFindings returns the findings by place. A field that is missing on a few paths only is no
+// finding. A variable may hold one thing or another, and reading what is not there is no error.
+func (f *findings) sortFindings() []Finding {
 	f.all = slices.DeleteFunc(f.all, func(one Finding) bool {
 		return one.Class == UnknownField && f.fine[call{one.Place, one.Called}]
 	})
@@ -63,20 +63,21 @@ func (f *findings) sorted() []Finding {
 	return f.all
 }
 
-// find says what is wrong at a node.
-func (w *path) find(class Class, n parse.Node, text string) {
-	w.said.add(w.finding(class, n, text))
+// addFinding adds a finding at a node.
+func (w *path) addFinding(class Class, n parse.Node, text string) {
+	w.said.add(w.makeFinding(class, n, text))
 }
 
-func (w *path) finding(class Class, n parse.Node, text string) Finding {
+// makeFinding returns a finding at a node.
+func (w *path) makeFinding(class Class, n parse.Node, text string) Finding {
 	return Finding{
-		Class: class, Place: w.sketch.Place(w.frame.tree, n), Length: w.length(w.frame.tree, n), Text: text, Called: w.frame.called,
+		Class: class, Place: w.sketch.Place(w.frame.tree, n), Length: w.nodeLength(w.frame.tree, n), Text: text, Called: w.frame.called,
 	}
 }
 
-// length is how many characters a node takes: of fields behind parentheses
-// those fields.
-func (w *walker) length(tree *parse.Tree, n parse.Node) int {
+// nodeLength returns how many characters a node takes. For fields behind parentheses, it counts
+// only the fields.
+func (w *walker) nodeLength(tree *parse.Tree, n parse.Node) int {
 	if chain, ok := n.(*parse.ChainNode); ok {
 		return utf8.RuneCountInString("." + strings.Join(chain.Field, "."))
 	}

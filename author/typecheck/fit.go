@@ -10,10 +10,10 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
-// check says what is wrong with the arguments; it returns whether they fit.
-func (w *path) check(fn *parse.IdentifierNode, sig signature.Signature, args []arg) bool {
+// checkArgs checks the arguments of a call and returns whether they fit.
+func (w *path) checkArgs(fn *parse.IdentifierNode, sig signature.Signature, args []arg) bool {
 	fits := true
-	params := w.params(fn, sig, args)
+	params := w.callParams(fn, sig, args)
 	for i, a := range args {
 		p := params[i]
 		there := a.can &^ signature.Nil
@@ -21,28 +21,29 @@ func (w *path) check(fn *parse.IdentifierNode, sig signature.Signature, args []a
 		case a.can == 0:
 		case there != 0 && there&p.Fits == 0:
 			fits = false
-			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s is %s", fn.Ident, p.Fits&^signature.Nil,
-				w.called(w.at(fn, a), a.val), there))
+			w.addFinding(WrongType, w.argNode(fn, a), fmt.Sprintf("%s needs %s here, and %s is %s", fn.Ident, p.Fits&^signature.Nil,
+				w.describeValue(w.argNode(fn, a), a.val), there))
 		case !a.free && there&^(p.Fits|p.Suspect) != 0:
 			fits = false
-			w.find(WrongType, w.at(fn, a), fmt.Sprintf("%s needs %s here, and %s may be %s: ask with kindIs", fn.Ident, p.Fits&^signature.Nil,
-				w.called(w.at(fn, a), a.val), there&^(p.Fits|p.Suspect)))
+			w.addFinding(WrongType, w.argNode(fn, a), fmt.Sprintf("%s needs %s here, and %s may be %s: ask with kindIs", fn.Ident,
+				p.Fits&^signature.Nil,
+				w.describeValue(w.argNode(fn, a), a.val), there&^(p.Fits|p.Suspect)))
 		case fn.Ident == "select" && i == 2 && a.noSelector():
-			w.find(WrongType, w.at(fn, a), wantsSelector(w.at(fn, a).String()))
-		case (p.Fits|p.Suspect)&signature.Nil == 0 && !a.absent():
-			w.mask(w.at(fn, a), a.val)
-		case a.absent() && (p.Fits|p.Suspect)&signature.Nil == 0:
-			w.absent(w.at(fn, a), a.val, fmt.Sprintf("%s needs a value", fn.Ident))
+			w.addFinding(WrongType, w.argNode(fn, a), wantsSelector(w.argNode(fn, a).String()))
+		case (p.Fits|p.Suspect)&signature.Nil == 0 && !a.canBeAbsent():
+			w.recordMask(w.argNode(fn, a), a.val)
+		case a.canBeAbsent() && (p.Fits|p.Suspect)&signature.Nil == 0:
+			w.reportAbsent(w.argNode(fn, a), a.val, fmt.Sprintf("%s needs a value", fn.Ident))
 		}
 		if fn.Ident == "select" && i == 2 && !a.noSelector() {
-			w.selector(w.at(fn, a), a.val)
+			w.checkSelector(w.argNode(fn, a), a.val)
 		}
 		if a.piece != nil {
-			w.resolve(fn, a)
+			w.checkIncluded(fn, a)
 		}
 	}
 	if sig.Alike && fits {
-		fits = w.alike(fn, args)
+		fits = w.areComparable(fn, args)
 	}
 	return fits
 }
@@ -66,9 +67,9 @@ func (v *val) noSelector() bool {
 	})
 }
 
-// selector finds a selector that a template makes and that a render refuses: of
-// nothing, or with labels that may be absent.
-func (w *path) selector(n parse.Node, v *val) {
+// checkSelector finds a selector that a template makes and that a render refuses: one of nothing,
+// or one with labels that may be absent.
+func (w *path) checkSelector(n parse.Node, v *val) {
 	if !v.closed {
 		return
 	}
@@ -78,25 +79,25 @@ func (w *path) selector(n parse.Node, v *val) {
 		if f == nil {
 			continue
 		}
-		says = says || !f.vacant()
-		if f.absent() {
-			w.absent(n, f, name+" cannot be nil")
+		says = says || !f.isVacant()
+		if f.canBeAbsent() {
+			w.reportAbsent(n, f, name+" cannot be nil")
 			continue
 		}
 		for _, label := range sortedKeys(f.fields) {
-			if value := f.fields[label]; value.absent() {
-				w.absent(n, value, "a label to select by cannot be nil")
+			if value := f.fields[label]; value.canBeAbsent() {
+				w.reportAbsent(n, value, "a label to select by cannot be nil")
 			}
 		}
 	}
 	if !says {
-		w.find(WrongType, n, "the selector is empty and would select everything, so a render refuses it: name at least one label")
+		w.addFinding(WrongType, n, "the selector is empty and would select everything, so a render refuses it: name at least one label")
 	}
 }
 
-// vacant says that a list or map surely has nothing in it.
-func (v *val) vacant() bool {
-	yes, _ := v.truth()
+// isVacant reports whether a list or map surely has nothing in it.
+func (v *val) isVacant() bool {
+	yes, _ := v.possibleTruth()
 	nothing := v.elem == nil || v.elem.can == 0
 	return !yes || nothing && (v.can == signature.Map && v.closed && len(v.fields) == 0 || v.can == signature.List && v.elem != nil)
 }
@@ -109,8 +110,8 @@ func wantsSelector(written string) string {
 	return "select wants a selector, with matchLabels or matchExpressions: to select by labels, write (dict \"matchLabels\" …)"
 }
 
-// params are the parameters of a call; those of printf follow its format.
-func (w *path) params(fn *parse.IdentifierNode, sig signature.Signature, args []arg) []signature.Param {
+// callParams returns the parameters of a call. Those of printf follow its format.
+func (w *path) callParams(fn *parse.IdentifierNode, sig signature.Signature, args []arg) []signature.Param {
 	params := make([]signature.Param, len(args))
 	for i := range args {
 		params[i] = sig.Param(i, len(args))
@@ -121,15 +122,15 @@ func (w *path) params(fn *parse.IdentifierNode, sig signature.Signature, args []
 	format, _ := args[0].constant.(string)
 	more, err := signature.FormatParams(format, len(args)-1)
 	if err != nil {
-		w.find(WrongType, fn, err.Error())
+		w.addFinding(WrongType, fn, err.Error())
 		return params
 	}
 	copy(params[1:], more)
 	return params
 }
 
-// at is where an argument stands; a piped one where the function does.
-func (w *path) at(fn *parse.IdentifierNode, a arg) parse.Node {
+// argNode returns where an argument stands. A piped argument stands where the function does.
+func (w *path) argNode(fn *parse.IdentifierNode, a arg) parse.Node {
 	switch n := a.node.(type) {
 	case nil:
 		return fn
@@ -139,23 +140,22 @@ func (w *path) at(fn *parse.IdentifierNode, a arg) parse.Node {
 	return a.node
 }
 
-// absent reports whether a value is known to be absent for some resource.
-func (v *val) absent() bool {
+// canBeAbsent reports whether a value is known to be absent for at least one resource.
+func (v *val) canBeAbsent() bool {
 	return v.can&signature.Nil != 0 && (!v.free || v.exact && v.read == "")
 }
 
-// absent says that a value may be absent where that is an error.
-func (w *path) absent(n parse.Node, v *val, what string) {
+// reportAbsent adds a finding that a value may be absent where that is an error.
+func (w *path) reportAbsent(n parse.Node, v *val, what string) {
 	said := "%s may be absent, and %s: give it a default, or leave this out with `if`"
-	if v.nothing() && !v.way {
+	if v.isAbsent() && !v.way {
 		said = "%s is absent, and %s: give it a default, or leave this out with `if`"
 	}
-	w.find(Nil, n, fmt.Sprintf(said, w.called(n, v), what))
+	w.addFinding(Nil, n, fmt.Sprintf(said, w.describeValue(n, v), what))
 }
 
-// resolve says what is wrong with the values in an include's text where the
-// text is an argument.
-func (w *path) resolve(fn *parse.IdentifierNode, a arg) {
+// checkIncluded checks the values in the text of an include that is an argument.
+func (w *path) checkIncluded(fn *parse.IdentifierNode, a arg) {
 	if !a.piece.Included() || laysOut[fn.Ident] {
 		return
 	}

@@ -47,11 +47,11 @@ type Finding struct {
 
 // Error returns file:line:col: what is wrong (called from …).
 func (f Finding) Error() string {
-	return f.Place.String() + ": " + f.said()
+	return f.Place.String() + ": " + f.fullText()
 }
 
-// said returns what is wrong (called from …).
-func (f Finding) said() string {
+// fullText returns the text of the finding and where its define was called from.
+func (f Finding) fullText() string {
 	if f.Called.File == "" {
 		return f.Text
 	}

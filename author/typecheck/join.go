@@ -13,20 +13,21 @@ import (
 // anything.
 const deepest = 12
 
-// join is what is known of a value that is one or the other.
-func join(a, b *val) *val { return joined(a, b, deepest) }
+// joinValues returns what is known of a value that is one or the other.
+func joinValues(a, b *val) *val { return joinToDepth(a, b, deepest) }
 
-func joined(a, b *val, left int) *val {
+// joinToDepth joins two values down to a depth.
+func joinToDepth(a, b *val, left int) *val {
 	switch {
 	case a == b || b == nil || b.can == 0:
 		return a
 	case a == nil || a.can == 0:
 		return b
 	case left == 0:
-		return anything()
+		return anyValue()
 	}
 	out := &val{can: a.can | b.can, longest: -1, way: a.way || b.way, free: a.free || b.free, sources: bothSources(a.sources, b.sources)}
-	if a.known && b.known && show(a.constant) == show(b.constant) {
+	if a.known && b.known && formatConstant(a.constant) == formatConstant(b.constant) {
 		out.known, out.constant = true, a.constant
 	}
 	if a.counts == b.counts {
@@ -41,15 +42,15 @@ func joined(a, b *val, left int) *val {
 	if a.exact && b.exact && a.read == b.read && a.path == b.path {
 		out.read, out.path, out.exact = a.read, a.path, true
 	}
-	out.bounds(a, b)
-	out.structure(a, b, left)
-	out.filled = (!inner(a) || a.full()) && (!inner(b) || b.full())
-	out.weigh()
+	out.joinBounds(a, b)
+	out.joinStructure(a, b, left)
+	out.filled = (!isCollection(a) || a.isFilled()) && (!isCollection(b) || b.isFilled())
+	out.weighValue()
 	return out
 }
 
-// bounds are those that hold for both.
-func (v *val) bounds(a, b *val) {
+// joinBounds sets the bounds that hold for both values.
+func (v *val) joinBounds(a, b *val) {
 	text := func(x *val) bool { return x.can&(signature.String|signature.Number) != 0 }
 	switch {
 	case !text(a):
@@ -68,34 +69,35 @@ func (v *val) bounds(a, b *val) {
 	}
 }
 
-func inner(v *val) bool { return v.can&(signature.List|signature.Map) != 0 }
+// isCollection reports whether a value may be a list or a map.
+func isCollection(v *val) bool { return v.can&(signature.List|signature.Map) != 0 }
 
-// structure joins what is in maps and lists.
-func (v *val) structure(a, b *val, left int) {
+// joinStructure joins the contents of maps and lists.
+func (v *val) joinStructure(a, b *val, left int) {
 	switch {
 	case a.typ == b.typ && a.typ != nil:
 		v.typ = a.typ
-	case !inner(a):
+	case !isCollection(a):
 		v.typ, v.fields, v.closed, v.elem, v.label = b.typ, b.fields, b.closed, b.elem, b.label
 		v.plainType(a, b)
-	case !inner(b):
+	case !isCollection(b):
 		v.typ, v.fields, v.closed, v.elem, v.label = a.typ, a.fields, a.closed, a.elem, a.label
 		v.plainType(a, b)
 	default:
-		v.open(a.opened(), b.opened(), left)
+		v.joinFields(a.openSchema(), b.openSchema(), left)
 	}
 }
 
 // plainType is the type of a value that is a scalar by one of two.
 func (v *val) plainType(a, b *val) {
-	if a.known && has(b.typ.Enum(), a.constant) || b.known && has(a.typ.Enum(), b.constant) {
+	if a.known && hasValue(b.typ.Enum(), a.constant) || b.known && hasValue(a.typ.Enum(), b.constant) {
 		if v.typ = a.typ; a.known {
 			v.typ = b.typ
 		}
 		return
 	}
 	if a.can&signature.Present != 0 && b.can&signature.Present != 0 && v.can&(signature.List|signature.Map) == 0 {
-		v.typ = schema.Union(a.schema(), b.schema())
+		v.typ = schema.Union(a.schemaType(), b.schemaType())
 	}
 	if v.can&signature.Present != 0 && a.can&signature.Present == 0 {
 		v.typ = b.typ
@@ -105,8 +107,8 @@ func (v *val) plainType(a, b *val) {
 	}
 }
 
-// opened is the value with its schema turned into fields.
-func (v *val) opened() *val {
+// openSchema returns the value with its schema turned into fields.
+func (v *val) openSchema() *val {
 	if v.fields != nil || v.elem != nil || v.closed || v.typ == nil {
 		return v
 	}
@@ -114,45 +116,47 @@ func (v *val) opened() *val {
 	out.typ = nil
 	switch v.typ.Kind() {
 	case schema.KindList, schema.KindFreeMap:
-		out.elem = v.item()
+		out.elem = v.itemValue()
 	case schema.KindObject:
 		out.fields, out.closed = map[string]*val{}, !v.typ.FreeForm()
 		for _, name := range v.typ.Fields() {
-			out.fields[name], _ = v.field(name)
+			out.fields[name], _ = v.findField(name)
 		}
 	}
 	return &out
 }
 
-func (v *val) open(a, b *val, left int) {
+// joinFields joins the fields and items of two values without schemas.
+func (v *val) joinFields(a, b *val, left int) {
 	v.closed, v.label = a.closed && b.closed, a.label
-	for _, name := range sortedKeys(merged(a.fields, b.fields)) {
+	for _, name := range sortedKeys(mergeFields(a.fields, b.fields)) {
 		if v.fields == nil {
 			v.fields = map[string]*val{}
 		}
-		v.fields[name] = joined(a.part(name), b.part(name), left-1)
+		v.fields[name] = joinToDepth(a.joinablePart(name), b.joinablePart(name), left-1)
 	}
 	const collection = signature.Map | signature.List
 	if a.can&collection != 0 && b.can&collection != 0 && (!a.closed && a.elem == nil || !b.closed && b.elem == nil) {
 		return // the items of one may be anything
 	}
-	v.elem = joined(a.elem, b.elem, left-1)
+	v.elem = joinToDepth(a.elem, b.elem, left-1)
 }
 
-// part is what stands under a key, for a join.
-func (v *val) part(name string) *val {
+// joinablePart returns the value under a key, for a join.
+func (v *val) joinablePart(name string) *val {
 	switch {
 	case v.fields[name] != nil:
 		return v.fields[name]
 	case v.elem != nil:
-		return v.elem.maybe()
+		return v.elem.allowAbsent()
 	case v.closed || v.can&signature.Map == 0:
 		return ofKinds(signature.Nil)
 	}
-	return anything()
+	return anyValue()
 }
 
-func merged(a, b map[string]*val) map[string]*val {
+// mergeFields returns the fields of both maps.
+func mergeFields(a, b map[string]*val) map[string]*val {
 	if len(b) == 0 {
 		return a
 	}
@@ -174,8 +178,8 @@ func bothSources(a, b []Source) []Source {
 	return out
 }
 
-// same reports whether two values are known to the same degree.
-func same(a, b *val, left int) bool {
+// isSameValue reports whether two values are known to the same degree.
+func isSameValue(a, b *val, left int) bool {
 	if a == b || left == 0 {
 		return true
 	}
@@ -184,19 +188,19 @@ func same(a, b *val, left int) bool {
 		return false
 	}
 	for name, f := range a.fields {
-		if b.fields[name] == nil || !same(f, b.fields[name], left-1) {
+		if b.fields[name] == nil || !isSameValue(f, b.fields[name], left-1) {
 			return false
 		}
 	}
-	return same(a.elem, b.elem, left-1)
+	return isSameValue(a.elem, b.elem, left-1)
 }
 
 func sameType(a, b *schema.Type) bool {
 	return a.Kind() == b.Kind() && slices.Equal(a.Fields(), b.Fields()) && len(a.Enum()) == len(b.Enum())
 }
 
-// show names a constant.
-func show(v any) string {
+// formatConstant returns the text of a constant.
+func formatConstant(v any) string {
 	switch v := v.(type) {
 	case string:
 		return fmt.Sprintf("%q", v)

@@ -6,59 +6,59 @@ import (
 	"github.com/jacquard-operator/jacquard/author/signature"
 )
 
-// keys are those of a map, under each of which something stands.
-func keys(w *path, fn *parse.IdentifierNode, args []arg) *val {
+// evalKeys returns the value of a call of keys. Each key has an entry in the map.
+func evalKeys(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	out := *asLong(w, fn, args)
 	if out.elem != nil && len(args) == 1 {
 		elem := *out.elem
-		elem.keyOf = args[0].held()
+		elem.keyOf = args[0].holderName()
 		out.elem = &elem
 	}
 	return &out
 }
 
-// sorted are keys in another order.
-func sorted(w *path, fn *parse.IdentifierNode, args []arg) *val {
+// evalSorted returns the value of a function that returns keys in another order.
+func evalSorted(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	textItems(w, fn, args)
 	list := args[len(args)-1]
 	if list.elem == nil || list.elem.keyOf == "" || list.elem.can != signature.String {
 		return nil
 	}
-	out := *w.result(fn, signatureOf(fn), args)
+	out := *w.evalResult(fn, signatureOf(fn), args)
 	out.elem, out.filled = list.elem, list.filled
 	return &out
 }
 
-// compact leaves the items that count as true.
-func compact(w *path, fn *parse.IdentifierNode, args []arg) *val {
-	out := *w.result(fn, signatureOf(fn), args)
+// evalCompact returns the value of a call of compact, which keeps the items that count as true.
+func evalCompact(w *path, fn *parse.IdentifierNode, args []arg) *val {
+	out := *w.evalResult(fn, signatureOf(fn), args)
 	if out.elem != nil {
-		out.elem = out.elem.truthy()
+		out.elem = out.elem.narrowTruthy()
 	}
 	return &out
 }
 
-// held names the map or list whose entries a value has: that of which it is
-// made by a default without entries.
-func (v *val) held() string {
+// holderName names the map or list whose entries a value has. For a default without entries, that
+// is the value it is the default of.
+func (v *val) holderName() string {
 	if v.heldBy != "" {
 		return v.heldBy
 	}
 	return v.id
 }
 
-// entries says that a value has the entries of another and no more.
-func (v *val) entries(of arg, fallback arg) *val {
-	if !fallback.bare() {
+// keepEntriesOf returns the value with the entries of another value and no more.
+func (v *val) keepEntriesOf(of arg, fallback arg) *val {
+	if !fallback.isBare() {
 		return v
 	}
 	out := *v
-	out.heldBy = of.held()
+	out.heldBy = of.holderName()
 	return &out
 }
 
-// bare reports whether a value is surely a map or list without entries.
-func (v *val) bare() bool {
+// isBare reports whether a value is surely a map or list without entries.
+func (v *val) isBare() bool {
 	switch {
 	case v.can == signature.Map:
 		return v.closed && len(v.fields) == 0 && v.elem == nil
@@ -68,10 +68,10 @@ func (v *val) bare() bool {
 	return false
 }
 
-// worded is what a map that a template made has under one of some words; nil
-// where the words are not known.
-func (w *path) worded(in *val, at arg) *val {
-	words := at.enum()
+// joinEntries joins what a map that a template made has under any of the words that a key can be.
+// It returns nil if the words are not known.
+func (w *path) joinEntries(in *val, at arg) *val {
+	words := at.enumValues()
 	if len(words) == 0 || in.fields == nil || in.can != signature.Map {
 		return nil
 	}
@@ -81,11 +81,11 @@ func (w *path) worded(in *val, at arg) *val {
 		if !ok {
 			return nil
 		}
-		if f, found := in.field(name); found {
-			out = join(out, f)
+		if f, found := in.findField(name); found {
+			out = joinValues(out, f)
 			continue
 		}
-		out = join(out, ofKinds(signature.Nil))
+		out = joinValues(out, ofKinds(signature.Nil))
 	}
 	bare := *out
 	bare.id, bare.parent, bare.way = "", "", true

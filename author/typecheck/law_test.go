@@ -90,7 +90,7 @@ func spec(t *rapid.T) drawn {
 var scalarsRead = []string{".spec.a", ".spec.b", ".spec.c", ".spec.d.x", ".spec.d.y", "$v", "(first .spec.l)", "(index .spec.l 0)",
 	".spec.m.k", "(get .spec.m \"k\")", "(first .spec.o).x"}
 
-// operand draws an expression.
+// operandText draws an expression.
 func operandText(t *rapid.T, depth int) string {
 	if depth == 0 {
 		return rapid.SampledFrom(append([]string{`"a"`, "1", `"z"`, ".spec.l", ".spec.d", ".spec.m", ".spec.o"}, scalarsRead...)).Draw(t,

@@ -14,13 +14,13 @@ func (w *path) list(l *parse.ListNode) signal {
 		return goOn
 	}
 	for i, n := range l.Nodes {
-		if w.steps++; w.steps > mostSteps || w.heavy() {
+		if w.steps++; w.steps > mostSteps || w.isOverworked() {
 			w.over = true
 			return stops
 		}
-		if s := w.node(n); s != goOn {
+		if s := w.walkNode(n); s != goOn {
 			if s == stops && !w.over {
-				w.after(l.Nodes[i+1:])
+				w.reportAfterEnd(l.Nodes[i+1:])
 			}
 			return s
 		}
@@ -28,39 +28,39 @@ func (w *path) list(l *parse.ListNode) signal {
 	return goOn
 }
 
-// after finds what stands behind the end of a path, if that end is always come
-// to.
-func (w *path) after(rest []parse.Node) {
+// reportAfterEnd adds a finding for what stands behind the end of a path that is always reached.
+func (w *path) reportAfterEnd(rest []parse.Node) {
 	if w.frame.stopped == nil {
 		return
 	}
 	for _, n := range rest {
-		if text, ok := n.(*parse.TextNode); ok && blank(text.Text) {
+		if text, ok := n.(*parse.TextNode); ok && isBlank(text.Text) {
 			continue
 		}
 		if _, ok := n.(*parse.CommentNode); ok {
 			continue
 		}
-		w.find(Unreachable, n, fmt.Sprintf("this is never reached: %s ends the file before it", w.frame.stopped))
+		w.addFinding(Unreachable, n, fmt.Sprintf("this is never reached: %s ends the file before it", w.frame.stopped))
 		break
 	}
 	w.frame.stopped = nil
 }
 
-func (w *path) node(node parse.Node) signal {
+// walkNode walks one statement.
+func (w *path) walkNode(node parse.Node) signal {
 	switch n := node.(type) {
 	case *parse.TextNode:
-		w.broken(n, w.sketch.Text(w.frame.tree, n))
+		w.reportBroken(n, w.sketch.Text(w.frame.tree, n))
 	case *parse.ActionNode:
-		return w.action(n)
+		return w.walkAction(n)
 	case *parse.IfNode:
-		return w.branch(&n.BranchNode, n, false)
+		return w.walkBranch(&n.BranchNode, n, false)
 	case *parse.WithNode:
-		return w.branch(&n.BranchNode, n, true)
+		return w.walkBranch(&n.BranchNode, n, true)
 	case *parse.RangeNode:
 		return w.rangeOver(n)
 	case *parse.TemplateNode:
-		return w.template(n)
+		return w.walkTemplate(n)
 	case *parse.BreakNode:
 		return breaks
 	case *parse.ContinueNode:
@@ -69,9 +69,10 @@ func (w *path) node(node parse.Node) signal {
 	return goOn
 }
 
-func (w *path) action(n *parse.ActionNode) signal {
+// walkAction walks an action: it sets a variable or prints a value.
+func (w *path) walkAction(n *parse.ActionNode) signal {
 	w.asking = len(n.Pipe.Decl) > 0
-	v := w.pipe(n.Pipe)
+	v := w.evalPipe(n.Pipe)
 	w.asking = false
 	switch {
 	case w.ends != "" || w.over:
@@ -80,7 +81,7 @@ func (w *path) action(n *parse.ActionNode) signal {
 		}
 		return stops
 	case len(n.Pipe.Decl) == 0:
-		w.print(n, v)
+		w.printValue(n, v)
 	default:
 		w.set(n.Pipe, v)
 	}
@@ -91,32 +92,33 @@ func (w *path) action(n *parse.ActionNode) signal {
 func (w *path) set(p *parse.PipeNode, v *val) {
 	name := p.Decl[0].Ident[0]
 	if !p.IsAssign {
-		w.declare(p.Decl[0], v)
+		w.declareVariable(p.Decl[0], v)
 		return
 	}
-	x := w.frame.lookup(name)
+	x := w.frame.findVariable(name)
 	if x == nil {
 		return
 	}
 	if w.frame.loop[name] {
-		w.sum(sumKey{x.decl, w.frame.site}, v)
+		w.joinSum(sumKey{x.decl, w.frame.site}, v)
 	}
-	set := *w.asked(v)
+	set := *w.nameVariable(v)
 	set.way = true
 	x.v = &set
 }
 
-func (w *path) declare(n *parse.VariableNode, v *val) {
+// declareVariable declares a variable with its value.
+func (w *path) declareVariable(n *parse.VariableNode, v *val) {
 	if w.frame.loop[n.Ident[0]] {
-		w.sum(sumKey{n, w.frame.site}, v)
+		w.joinSum(sumKey{n, w.frame.site}, v)
 	}
-	w.see(n, 0, v)
-	w.frame.vars = append(w.frame.vars, variable{n.Ident[0], w.asked(v), n})
+	w.showNode(n, 0, v)
+	w.frame.vars = append(w.frame.vars, variable{n.Ident[0], w.nameVariable(v), n})
 }
 
-// asked is the value of a variable, with a name by which what branches say of
-// it is known.
-func (w *path) asked(v *val) *val {
+// nameVariable returns the value of a variable with a name. Facts from branches are recorded under
+// the name.
+func (w *path) nameVariable(v *val) *val {
 	if v.id != "" || v.known || v.piece != nil {
 		return v
 	}
@@ -126,33 +128,33 @@ func (w *path) asked(v *val) *val {
 	return &out
 }
 
-// branch walks one side of if or with.
-func (w *path) branch(n *parse.BranchNode, at parse.Node, with bool) signal {
-	return w.scoped(func() signal {
+// walkBranch walks one side of if or with.
+func (w *path) walkBranch(n *parse.BranchNode, at parse.Node, with bool) signal {
+	return w.walkScoped(func() signal {
 		w.asking = true
-		v := w.pipe(n.Pipe)
+		v := w.evalPipe(n.Pipe)
 		w.asking = false
 		if w.ends != "" || w.over {
 			return stops
 		}
 		w.falsyBranch(n.Pipe, v, with)
 		if len(n.Pipe.Decl) > 0 {
-			w.declare(n.Pipe.Decl[0], v)
+			w.declareVariable(n.Pipe.Decl[0], v)
 		}
-		thenEnds, elseEnds := w.finishes(n.List), w.finishes(n.ElseList)
+		thenEnds, elseEnds := w.alwaysEnds(n.List), w.alwaysEnds(n.ElseList)
 		prefer := holds
 		if thenEnds && !elseEnds {
 			prefer = fails
 		}
-		yes, no := v.truth()
-		s := w.decide(w.fork(at), yes, no, w.preferSide(n, prefer))
-		w.mind(n, at, v)
-		before := w.facts.mark()
-		w.assume(n.Pipe, v, s == holds)
-		within := w.enterSide(w.fork(at), s)
-		sig := w.side(n, v, s, with)
+		yes, no := v.possibleTruth()
+		s := w.decideSide(w.forkAt(at), yes, no, w.preferSide(n, prefer))
+		w.recordSides(n, at, v)
+		before := w.facts.currentMark()
+		w.assumeCondition(n.Pipe, v, s == holds)
+		within := w.enterSide(w.forkAt(at), s)
+		sig := w.walkSide(n, v, s, with)
 		necessary := s == holds && elseEnds || s == fails && thenEnds
-		w.leave(before, necessary)
+		w.leaveBranch(before, necessary)
 		if !necessary {
 			w.enclosing = w.enclosing[:within]
 		}
@@ -160,24 +162,25 @@ func (w *path) branch(n *parse.BranchNode, at parse.Node, with bool) signal {
 	})
 }
 
-func (w *path) side(n *parse.BranchNode, v *val, s outcome, with bool) signal {
+// walkSide walks the side of a branch that was decided.
+func (w *path) walkSide(n *parse.BranchNode, v *val, s outcome, with bool) signal {
 	if s == fails {
-		return w.scoped(func() signal { return w.list(n.ElseList) })
+		return w.walkScoped(func() signal { return w.list(n.ElseList) })
 	}
 	if !with {
-		return w.scoped(func() signal { return w.list(n.List) })
+		return w.walkScoped(func() signal { return w.list(n.List) })
 	}
 	dot, f := w.frame.dot, w.frame
 	there := *v
 	there.can &^= nilKind
 	w.frame.dot = &there
-	sig := w.scoped(func() signal { return w.list(n.List) })
+	sig := w.walkScoped(func() signal { return w.list(n.List) })
 	f.dot = dot
 	return sig
 }
 
-// finishes reports whether a list always ends the path, or this turn.
-func (w *path) finishes(l *parse.ListNode) bool {
+// alwaysEnds reports whether a list always ends the path, or this turn.
+func (w *path) alwaysEnds(l *parse.ListNode) bool {
 	if l == nil {
 		return false
 	}
@@ -190,11 +193,11 @@ func (w *path) finishes(l *parse.ListNode) bool {
 				return true
 			}
 		case *parse.IfNode:
-			if w.finishes(n.List) && w.finishes(n.ElseList) {
+			if w.alwaysEnds(n.List) && w.alwaysEnds(n.ElseList) {
 				return true
 			}
 		case *parse.WithNode:
-			if w.finishes(n.List) && w.finishes(n.ElseList) {
+			if w.alwaysEnds(n.List) && w.alwaysEnds(n.ElseList) {
 				return true
 			}
 		}
@@ -202,14 +205,15 @@ func (w *path) finishes(l *parse.ListNode) bool {
 	return false
 }
 
-// broken says what is wrong with the text.
-func (w *path) broken(n parse.Node, err error) {
+// reportBroken adds a finding if the printed text is not valid.
+func (w *path) reportBroken(n parse.Node, err error) {
 	if err != nil {
-		w.syntax(err, w.frame.called)
+		w.reportSyntax(err, w.frame.called)
 	}
 }
 
-func blank(text []byte) bool {
+// isBlank reports whether a text consists of blanks.
+func isBlank(text []byte) bool {
 	for _, c := range text {
 		if c != ' ' && c != '\n' && c != '\t' && c != '\r' {
 			return false

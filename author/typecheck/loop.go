@@ -10,44 +10,45 @@ import (
 // rangeOver walks the body of a range once, or twice where it asks which turn
 // it is or uses what the last turn set; or else what stands for no items.
 func (w *path) rangeOver(n *parse.RangeNode) signal {
-	return w.scoped(func() signal {
+	return w.walkScoped(func() signal {
 		w.asking = true
-		over := w.pipe(n.Pipe)
+		over := w.evalPipe(n.Pipe)
 		w.asking = false
 		if w.ends != "" || w.over {
 			return stops
 		}
 		if some := over.can &^ signature.Nil; some != 0 && some&(signature.List|signature.Map|signature.Int) == 0 {
-			w.find(NotAList, n.Pipe, fmt.Sprintf("range needs a list, a map or a whole number, and %s is %s", w.called(n.Pipe, over),
+			w.addFinding(NotAList, n.Pipe, fmt.Sprintf("range needs a list, a map or a whole number, and %s is %s", w.describeValue(n.Pipe, over),
 				over.can&^nilKind))
 			return goOn
 		}
-		if over.surely(signature.Map) {
-			w.use(n.Pipe, over, false) // every entry, by whatever name
+		if over.isSurely(signature.Map) {
+			w.recordUse(n.Pipe, over, false) // every entry, by whatever name
 		}
-		yes, no := over.truth()
+		yes, no := over.possibleTruth()
 		prefer := holds
-		if w.finishes(n.List) {
+		if w.alwaysEnds(n.List) {
 			prefer = fails
 		}
-		s := w.decide(w.fork(n), yes, no, w.preferSide(&n.BranchNode, prefer))
-		w.mind(&n.BranchNode, n, over)
-		within := w.enterSide(w.fork(n), s)
+		s := w.decideSide(w.forkAt(n), yes, no, w.preferSide(&n.BranchNode, prefer))
+		w.recordSides(&n.BranchNode, n, over)
+		within := w.enterSide(w.forkAt(n), s)
 		defer func() { w.enclosing = w.enclosing[:within] }()
-		before := w.facts.mark()
-		w.assume(n.Pipe, over, s == holds)
+		before := w.facts.currentMark()
+		w.assumeCondition(n.Pipe, over, s == holds)
 		defer w.leaveLoop(before)
 		if s == fails {
-			return w.scoped(func() signal { return w.list(n.ElseList) })
+			return w.walkScoped(func() signal { return w.list(n.ElseList) })
 		}
-		return w.turns(n, over)
+		return w.walkTurns(n, over)
 	})
 }
 
-func (w *path) turns(n *parse.RangeNode, over *val) signal {
+// walkTurns walks the body of a loop, a second time if turns may differ.
+func (w *path) walkTurns(n *parse.RangeNode, over *val) signal {
 	sets := setIn(n.List)
 	turns := 1
-	counts := over.counted || over.surely(signature.Int)
+	counts := over.counted || over.isSurely(signature.Int)
 	if len(n.Pipe.Decl) == 2 && over.can&(signature.List|signature.Int) != 0 || len(sets) > 0 || counts {
 		turns = 2
 	}
@@ -56,39 +57,40 @@ func (w *path) turns(n *parse.RangeNode, over *val) signal {
 	for i := range turns {
 		w.frame.vars = w.frame.vars[:depth]
 		if i > 0 {
-			w.again(sets)
+			w.widenVariables(sets)
 		}
-		key, item := w.turn(over, i, turns)
+		key, item := w.turnValues(over, i, turns)
 		w.loopVars(n.Pipe, key, item)
 		w.frame.dot = item
 		switch s := w.list(n.List); s {
 		case stops:
 			return s
 		case breaks:
-			w.again(sets)
+			w.widenVariables(sets)
 			return goOn
 		}
 	}
-	w.again(sets)
+	w.widenVariables(sets)
 	return goOn
 }
 
-// again gives variables that the body sets whatever some turn made of them.
-func (w *path) again(sets map[string]bool) {
+// widenVariables gives variables that the body of a loop sets the values that any turn may have
+// made of them.
+func (w *path) widenVariables(sets map[string]bool) {
 	for i := range w.frame.vars {
 		x := &w.frame.vars[i]
 		if sets[x.name] && w.frame.loop[x.name] {
-			x.v = w.asked(w.sum(sumKey{x.decl, w.frame.site}, x.v))
+			x.v = w.nameVariable(w.joinSum(sumKey{x.decl, w.frame.site}, x.v))
 		}
 	}
 }
 
-// turn is the key and the item of one turn.
-func (w *path) turn(over *val, i, turns int) (key, item *val) {
+// turnValues returns the key and the item of one turn.
+func (w *path) turnValues(over *val, i, turns int) (key, item *val) {
 	w.counter++
 	id := fmt.Sprintf("@%d", w.counter)
 	switch {
-	case over.surely(signature.Int) || over.counted:
+	case over.isSurely(signature.Int) || over.counted:
 		key = ofKinds(signature.Int)
 		item = ofKinds(signature.Int)
 		item.sources = over.sources
@@ -98,28 +100,28 @@ func (w *path) turn(over *val, i, turns int) (key, item *val) {
 		}
 		item.least, item.way = &least, true
 		if turns > 1 && i == 0 {
-			item = constant(int64(0))
+			item = constantValue(int64(0))
 			item.way = true
 		}
-	case over.surely(signature.Map):
-		key, item = ofKinds(signature.String), over.item()
+	case over.isSurely(signature.Map):
+		key, item = ofKinds(signature.String), over.itemValue()
 		key.shortest = 1
-	case over.surely(signature.List):
-		key, item = ofKinds(signature.Int), over.item()
+	case over.isSurely(signature.List):
+		key, item = ofKinds(signature.Int), over.itemValue()
 	default:
-		key, item = ofKinds(signature.Int|signature.String), anything()
+		key, item = ofKinds(signature.Int|signature.String), anyValue()
 		item.sources = over.sources
 	}
 	if key.can&signature.Int != 0 {
 		least := float64(i)
 		key.least, key.way = &least, true
 		if i == 0 && turns > 1 && key.can == signature.Int {
-			key = constant(int64(0))
+			key = constantValue(int64(0))
 			key.way = true
 		}
 	}
-	key.sources, key.keyOf = over.sources, over.held()
-	if over.counted || over.surely(signature.Int) {
+	key.sources, key.keyOf = over.sources, over.holderName()
+	if over.counted || over.isSurely(signature.Int) {
 		item.keyOf = over.heldBy
 	}
 	if !item.known {
@@ -139,15 +141,15 @@ func (w *path) loopVars(p *parse.PipeNode, key, item *val) {
 }
 
 func (w *path) loopVar(p *parse.PipeNode, n *parse.VariableNode, v *val) {
-	w.see(n, 0, v)
+	w.showNode(n, 0, v)
 	if !p.IsAssign {
 		w.frame.vars = append(w.frame.vars, variable{n.Ident[0], v, n})
 		return
 	}
-	if x := w.frame.lookup(n.Ident[0]); x != nil {
+	if x := w.frame.findVariable(n.Ident[0]); x != nil {
 		x.v = v
 		if w.frame.loop[x.name] {
-			w.sum(sumKey{x.decl, w.frame.site}, v)
+			w.joinSum(sumKey{x.decl, w.frame.site}, v)
 		}
 	}
 }
@@ -156,7 +158,7 @@ func (w *path) loopVar(p *parse.PipeNode, n *parse.VariableNode, v *val) {
 // declare them.
 func loopVars(root *parse.ListNode) map[string]bool {
 	all := map[string]bool{}
-	visit(root, func(n parse.Node) {
+	visitStatements(root, func(n parse.Node) {
 		if r, ok := n.(*parse.RangeNode); ok {
 			for name := range setIn(r.List) {
 				all[name] = true
@@ -174,7 +176,7 @@ func loopVars(root *parse.ListNode) map[string]bool {
 // setIn are the names of the variables that a list sets and does not declare.
 func setIn(l *parse.ListNode) map[string]bool {
 	set, declared := map[string]bool{}, map[string]bool{}
-	visit(l, func(n parse.Node) {
+	visitStatements(l, func(n parse.Node) {
 		p := pipeOf(n)
 		if p == nil {
 			return
@@ -208,8 +210,8 @@ func pipeOf(n parse.Node) *parse.PipeNode {
 	return nil
 }
 
-// visit goes through all statements, outer ones first.
-func visit(l *parse.ListNode, f func(parse.Node)) {
+// visitStatements calls f for all statements, outer ones first.
+func visitStatements(l *parse.ListNode, f func(parse.Node)) {
 	if l == nil {
 		return
 	}
@@ -217,14 +219,14 @@ func visit(l *parse.ListNode, f func(parse.Node)) {
 		f(n)
 		switch n := n.(type) {
 		case *parse.IfNode:
-			visit(n.List, f)
-			visit(n.ElseList, f)
+			visitStatements(n.List, f)
+			visitStatements(n.ElseList, f)
 		case *parse.WithNode:
-			visit(n.List, f)
-			visit(n.ElseList, f)
+			visitStatements(n.List, f)
+			visitStatements(n.ElseList, f)
 		case *parse.RangeNode:
-			visit(n.List, f)
-			visit(n.ElseList, f)
+			visitStatements(n.List, f)
+			visitStatements(n.ElseList, f)
 		}
 	}
 }

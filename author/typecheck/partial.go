@@ -21,18 +21,19 @@ type printed struct {
 // deepCalls bounds how often a define is walked inside itself.
 const deepCalls = 3
 
-func (w *path) template(n *parse.TemplateNode) signal {
+// walkTemplate walks the define that a template action calls.
+func (w *path) walkTemplate(n *parse.TemplateNode) signal {
 	w.asking = true
-	dot := w.pipe(n.Pipe)
+	dot := w.evalPipe(n.Pipe)
 	w.asking = false
 	if w.ends != "" || w.over {
 		return stops
 	}
-	return w.call(n, n.Name, dot)
+	return w.walkDefine(n, n.Name, dot)
 }
 
-// call walks a define.
-func (w *path) call(n parse.Node, name string, dot *val) signal {
+// walkDefine walks a define.
+func (w *path) walkDefine(n parse.Node, name string, dot *val) signal {
 	tree := w.defines[name]
 	if tree == nil {
 		return goOn
@@ -49,8 +50,8 @@ func (w *path) call(n parse.Node, name string, dot *val) signal {
 	}
 	before := w.frame
 	w.frame = &frame{
-		tree: tree, dot: dot, root: dot, site: n, called: w.place(n), up: before,
-		vars: []variable{{name: "$", v: dot}}, loop: w.loops(tree),
+		tree: tree, dot: dot, root: dot, site: n, called: w.placeOf(n), up: before,
+		vars: []variable{{name: "$", v: dot}}, loop: w.findLoopVars(tree),
 	}
 	s := w.list(tree.Root)
 	if w.frame.stopped != nil && before.stopped == nil {
@@ -63,22 +64,24 @@ func (w *path) call(n parse.Node, name string, dot *val) signal {
 	return goOn
 }
 
-func (w *walker) loops(tree *parse.Tree) map[string]bool {
+// findLoopVars returns the variables that loops of a tree set.
+func (w *walker) findLoopVars(tree *parse.Tree) map[string]bool {
 	if w.looped[tree] == nil {
 		w.looped[tree] = loopVars(tree.Root)
 	}
 	return w.looped[tree]
 }
 
-func include(w *path, fn *parse.IdentifierNode, args []arg) *val {
+// evalInclude returns the value of a call of include.
+func evalInclude(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	name, ok := args[0].constant.(string)
 	if !ok {
 		for other := range w.defines {
 			w.flow.Called[other] = true // any may be meant
 		}
-		return from(signature.String, args)
+		return valueFrom(signature.String, args)
 	}
-	piece := w.sketch.Inside(func() { w.call(fn, name, args[1].val) })
+	piece := w.sketch.Inside(func() { w.walkDefine(fn, name, args[1].val) })
 	out := ofKinds(signature.String)
 	out.piece, out.label, out.longest = &piece, name, 0
 	parts := piece.Parts()
@@ -92,7 +95,7 @@ func include(w *path, fn *parse.IdentifierNode, args []arg) *val {
 			continue
 		}
 		out.sources = bothSources(out.sources, h.v.deepSources())
-		if n := h.v.length(); n < 0 || out.longest < 0 {
+		if n := h.v.maxLength(); n < 0 || out.longest < 0 {
 			out.longest = -1
 		} else {
 			out.longest += n
@@ -101,63 +104,64 @@ func include(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	return out
 }
 
-// pieced is the value as another piece.
-func (a arg) pieced(p template.Piece) *val {
+// withPiece returns the value as another piece.
+func (a arg) withPiece(p template.Piece) *val {
 	out := *a.val
 	out.piece = &p
 	return &out
 }
 
-func encode(w *path, fn *parse.IdentifierNode, args []arg) *val {
+// evalEncode returns the value of a call that encodes its argument, such as toYaml.
+func evalEncode(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	a := args[0]
-	out := from(signature.String, args)
-	out.sources = through(fn, out.sources)
+	out := valueFrom(signature.String, args)
+	out.sources = markMade(fn, out.sources)
 	if a.piece != nil {
 		return out
 	}
 	piece := w.sketch.Encoded(fn.Ident, template.Standin{
-		Value: &printed{v: a.val, node: w.at(fn, a), tree: w.frame.tree, called: w.frame.called, encoded: true},
-		Map:   a.surely(signature.Map), List: a.surely(signature.List),
-		Unsure: !a.surely(signature.Map) && !a.surely(signature.List) && a.can&(signature.Map|signature.List) != 0,
+		Value: &printed{v: a.val, node: w.argNode(fn, a), tree: w.frame.tree, called: w.frame.called, encoded: true},
+		Map:   a.isSurely(signature.Map), List: a.isSurely(signature.List),
+		Unsure: !a.isSurely(signature.Map) && !a.isSurely(signature.List) && a.can&(signature.Map|signature.List) != 0,
 	})
 	out.piece = &piece
 	return out
 }
 
-// decode reads what an include gives; anything else is data.
-func decode(w *path, fn *parse.IdentifierNode, args []arg) *val {
+// evalDecode reads what an include returns. Anything else is data.
+func evalDecode(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	a := args[0]
 	if a.piece == nil || !a.piece.Included() {
-		out := from(signature.Any, args)
+		out := valueFrom(signature.Any, args)
 		if fn.Ident == "fromYamlArray" || fn.Ident == "fromJsonArray" {
 			out.can = signature.List
 		}
 		return out
 	}
-	w.work(a.piece.Size() / bytesPerWork)
+	w.addWork(a.piece.Size() / bytesPerWork)
 	d := w.sketch.Draw(*a.piece)
 	if d.Err != nil {
-		w.syntax(d.Err, w.place(fn))
-		return anything()
+		w.reportSyntax(d.Err, w.placeOf(fn))
+		return anyValue()
 	}
 	label := fmt.Sprintf("what include %q gives", a.label)
-	out := *w.sum(sumKey{fn, w.frame.site}, w.shaped(d.Root, label))
+	out := *w.joinSum(sumKey{fn, w.frame.site}, w.shapeValue(d.Root, label))
 	w.counter++
 	out.id = fmt.Sprintf("made%d", w.counter)
 	return &out
 }
 
-// shaped is the value of a shape.
-func (w *path) shaped(s *template.Shape, label string) *val {
+// shapeValue returns the value of a shape.
+func (w *path) shapeValue(s *template.Shape, label string) *val {
 	switch {
 	case s.Empty:
 		return ofKinds(signature.Nil)
 	case s.Hole != nil:
-		return unnamed(s.Hole)
+		return unnamedValue(s.Hole)
 	case s.Parts != nil:
 		out := ofKinds(signature.String)
 		for _, p := range s.Parts {
-			out.sources = bothSources(out.sources, unnamed(p).deepSources())
+			out.sources = bothSources(out.sources, unnamedValue(p).deepSources())
 		}
 		return out
 	case s.List:
@@ -165,16 +169,16 @@ func (w *path) shaped(s *template.Shape, label string) *val {
 	case s.Map:
 		return w.shapedMap(s, label)
 	}
-	out := constant(s.Literal)
+	out := constantValue(s.Literal)
 	out.id = ""
 	return out
 }
 
-// unnamed is the value of a hole, or of a literal part.
-func unnamed(p any) *val {
+// unnamedValue returns the value of a hole, or of a literal part, without its name.
+func unnamedValue(p any) *val {
 	h, ok := p.(*printed)
 	if !ok {
-		return constant(p)
+		return constantValue(p)
 	}
 	out := *h.v
 	out.id, out.parent, out.piece = "", "", nil
@@ -185,13 +189,13 @@ func (w *path) shapedList(s *template.Shape, label string) *val {
 	out := ofKinds(signature.List)
 	out.elem = ofKinds(0)
 	for _, i := range s.Items {
-		v := w.shaped(i, label+" as an item")
+		v := w.shapeValue(i, label+" as an item")
 		if i.Gives() {
-			v = v.item()
+			v = v.itemValue()
 		}
-		out.elem = join(out.elem, v.as(^signature.Nil))
+		out.elem = joinValues(out.elem, v.keepKinds(^signature.Nil))
 	}
-	out.weigh()
+	out.weighValue()
 	return out
 }
 
@@ -201,22 +205,22 @@ func (w *path) shapedMap(s *template.Shape, label string) *val {
 	for _, e := range s.Entries {
 		switch name, literal := literalKey(e.Key); {
 		case e.Key == nil:
-			more := unnamed(e.Value.Hole).opened()
+			more := unnamedValue(e.Value.Hole).openSchema()
 			for name, f := range more.fields {
 				out.fields[name] = f
 			}
 			out.closed = out.closed && more.closed
-			out.elem = join(out.elem, more.elem)
+			out.elem = joinValues(out.elem, more.elem)
 		case literal:
-			out.fields[name] = w.shaped(e.Value, label)
+			out.fields[name] = w.shapeValue(e.Value, label)
 		default:
-			out.elem = join(out.elem, w.shaped(e.Value, label))
+			out.elem = joinValues(out.elem, w.shapeValue(e.Value, label))
 		}
 	}
-	if len(out.fields) > 0 && !out.full() && out.elem == nil {
+	if len(out.fields) > 0 && !out.isFilled() && out.elem == nil {
 		out.can |= signature.Nil // a map that lost all its keys is left out
 	}
-	out.weigh()
+	out.weighValue()
 	return out
 }
 

@@ -25,7 +25,7 @@ const (
 	mostUnmasked = 100
 )
 
-// A side of a branch: whether its condition holds.
+// An outcome is a side of a branch: whether its condition holds.
 type outcome int
 
 const (
@@ -107,9 +107,9 @@ const (
 	stops // the way ended
 )
 
-// decide takes a side of a fork: the planned one, or else that which holds, or
-// does not end the path.
-func (w *path) decide(f fork, yes, no bool, prefer outcome) outcome {
+// decideSide takes a side of a fork. It prefers the planned side, then one that holds or does not
+// end the path.
+func (w *path) decideSide(f fork, yes, no bool, prefer outcome) outcome {
 	if side, known := w.findAssumed(f.node); known && yes && no {
 		yes, no = side == holds, side == fails
 	}
@@ -119,25 +119,25 @@ func (w *path) decide(f fork, yes, no bool, prefer outcome) outcome {
 		s = holds
 	case !yes:
 		s = fails
-	case w.plan.at(len(w.taken)).fork == f:
-		s = w.plan.at(len(w.taken)).side
+	case w.plan.turningAt(len(w.taken)).fork == f:
+		s = w.plan.turningAt(len(w.taken)).side
 	case w.wanted[f] != 0:
 		s = w.wanted[f] - 1
 	case w.hasty && w.covered[turning{f, s}] && !w.covered[turning{f, 1 - s}]:
 		s = 1 - s
 	}
 	if yes && no {
-		w.come(f, s)
+		w.planOtherSide(f, s)
 	}
-	w.cover(f, s)
+	w.coverSide(f, s)
 	w.taken, w.free = append(w.taken, turning{f, s}), append(w.free, yes && no)
 	return s
 }
 
-// come plans a path that takes the other side, if none does yet.
-func (w *path) come(f fork, s outcome) {
+// planOtherSide plans a path that takes the other side, if none does yet.
+func (w *path) planOtherSide(f fork, s outcome) {
 	other := turning{f, 1 - s}
-	if w.covered[other] || w.planned[other] || w.heavy() {
+	if w.covered[other] || w.planned[other] || w.isOverworked() {
 		return
 	}
 	w.planned[other] = true
@@ -151,8 +151,8 @@ type plan struct {
 	last   turning
 }
 
-// at is the i-th side of a plan; the zero turning behind its end.
-func (p *plan) at(i int) turning {
+// turningAt returns the i-th side of a plan, or the zero turning behind its end.
+func (p *plan) turningAt(i int) turning {
 	switch {
 	case p == nil || i > len(p.before):
 		return turning{}
@@ -162,17 +162,17 @@ func (p *plan) at(i int) turning {
 	return p.before[i]
 }
 
-// last is the fork that was decided last.
-func (w *path) last() *fork {
+// lastFork returns the fork that was decided last.
+func (w *path) lastFork() *fork {
 	if len(w.taken) == 0 {
 		return nil
 	}
 	return &w.taken[len(w.taken)-1].fork
 }
 
-// mask notes that a value which may not be absent is there only because of a
-// branch before: another path should come here without it.
-func (w *path) mask(n parse.Node, v *val) {
+// recordMask records that a value which may not be absent is there only because of an earlier
+// branch. Another path should come here without that branch.
+func (w *path) recordMask(n parse.Node, v *val) {
 	if v.by == nil || w.quick {
 		return
 	}
@@ -181,7 +181,7 @@ func (w *path) mask(n parse.Node, v *val) {
 		return
 	}
 	wishes := map[fork]outcome{}
-	w.work(len(w.taken) * turningWork)
+	w.addWork(len(w.taken) * turningWork)
 	for _, t := range w.taken {
 		if wishes[t.fork] = t.side + 1; t.fork == *v.by {
 			wishes[t.fork] = 1 - t.side + 1
@@ -199,9 +199,9 @@ type masked struct {
 // mostRetries bounds how often a path is looked for that goes on behind a side.
 const mostRetries = 8
 
-// retry plans a path that does not end early, for sides that only were on paths
-// which do: what such a path writes is not looked at.
-func (w *path) retry() {
+// retrySides plans a path that does not end early, for sides that were only on paths that do. What
+// such a path writes is not checked.
+func (w *path) retrySides() {
 	if w.ends == "" && !w.over {
 		for _, t := range w.taken {
 			w.tries[t] = mostRetries
@@ -224,10 +224,11 @@ func (w *path) retry() {
 	}
 }
 
-func (w *path) cover(f fork, s outcome) { w.covered[turning{f, s}] = true }
+// coverSide records that a side of a fork was taken.
+func (w *path) coverSide(f fork, s outcome) { w.covered[turning{f, s}] = true }
 
-// fork is the fork at a node.
-func (w *path) fork(n parse.Node) fork {
+// forkAt returns the fork at a node.
+func (w *path) forkAt(n parse.Node) fork {
 	f := fork{node: n, site: w.frame.site}
 	if w.frame.site != nil && w.frame.root != nil {
 		f.dot = w.frame.root.typ
@@ -235,8 +236,8 @@ func (w *path) fork(n parse.Node) fork {
 	return f
 }
 
-// lookup finds a variable.
-func (f *frame) lookup(name string) *variable {
+// findVariable returns a variable, or nil if it is not declared.
+func (f *frame) findVariable(name string) *variable {
 	for i := len(f.vars) - 1; i >= 0; i-- {
 		if f.vars[i].name == name {
 			return &f.vars[i]
@@ -245,8 +246,8 @@ func (f *frame) lookup(name string) *variable {
 	return nil
 }
 
-// scoped walks with the variables declared inside forgotten afterwards.
-func (w *path) scoped(walk func() signal) signal {
+// walkScoped walks, and then forgets the variables that were declared inside.
+func (w *path) walkScoped(walk func() signal) signal {
 	depth := len(w.frame.vars)
 	frame := w.frame
 	s := walk()

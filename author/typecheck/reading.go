@@ -26,37 +26,37 @@ func (s Source) Confidential() bool {
 	return false
 }
 
-// lookup is lookup or select.
-func lookup(w *path, fn *parse.IdentifierNode, args []arg) *val {
+// evalLookup returns the value of a call of lookup or select.
+func evalLookup(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	apiVersion, _ := args[0].constant.(string)
 	kind, _ := args[1].constant.(string)
-	one := w.object([]apischema.GroupVersionKind{apischema.FromAPIVersionAndKind(apiVersion, kind)}, kind)
+	one := w.liveObject([]apischema.GroupVersionKind{apischema.FromAPIVersionAndKind(apiVersion, kind)}, kind)
 	if fn.Ident == "select" {
 		return w.read(fn, listOf(one), args)
 	}
-	return w.read(fn, one.maybe(), args)
+	return w.read(fn, one.allowAbsent(), args)
 }
 
-// child is child, children or await.
-func child(w *path, fn *parse.IdentifierNode, args []arg) *val {
+// evalChild returns the value of a call of child, children or await.
+func evalChild(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	name, _ := args[0].constant.(string)
 	var kinds []apischema.GroupVersionKind
 	if w.in.Makes != nil {
 		kinds = w.in.Makes(name)
 	}
-	one := w.object(kinds, name+".yaml")
+	one := w.liveObject(kinds, name+".yaml")
 	one.file = name
-	one.named(one.read, "")
+	one.nameRead(one.read, "")
 	switch fn.Ident {
 	case "children":
 		return w.read(fn, listOf(one), args)
 	case "child":
-		return w.read(fn, one.maybe(), args)
+		return w.read(fn, one.allowAbsent(), args)
 	}
 	w.recordArrival(fn, name)
 	for _, k := range kinds {
 		if k.Kind == "Job" {
-			return w.read(fn, one.maybe(), args) // one that succeeded may be gone
+			return w.read(fn, one.allowAbsent(), args) // one that succeeded may be gone
 		}
 	}
 	return w.read(fn, one, args)
@@ -68,11 +68,11 @@ func (w *path) read(fn *parse.IdentifierNode, v *val, args []arg) *val {
 	ids := make([]string, len(args))
 	for i, a := range args {
 		if ids[i] = a.id; a.known {
-			ids[i] = show(a.constant)
+			ids[i] = formatConstant(a.constant)
 		}
 		if ids[i] == "" {
 			w.counter++
-			out.id = "read" + show(int64(w.counter))
+			out.id = "read" + formatConstant(int64(w.counter))
 			return &out
 		}
 	}
@@ -86,10 +86,10 @@ func listOf(v *val) *val {
 	return out
 }
 
-// object is a live object of one of some kinds.
-func (w *path) object(kinds []apischema.GroupVersionKind, otherwise string) *val {
+// liveObject returns a live object of one of the kinds.
+func (w *path) liveObject(kinds []apischema.GroupVersionKind, otherwise string) *val {
 	if len(kinds) == 0 {
-		return typed(anyObject()).named(otherwise, "")
+		return typedValue(anyObject()).nameRead(otherwise, "")
 	}
 	var t *schema.Type
 	for i, k := range kinds {
@@ -108,7 +108,7 @@ func (w *path) object(kinds []apischema.GroupVersionKind, otherwise string) *val
 	if len(kinds) == 1 {
 		read = kinds[0].Kind + " " + kinds[0].GroupVersion().String()
 	}
-	out := typed(t).named(read, "")
+	out := typedValue(t).nameRead(read, "")
 	out.can = signature.Map
 	out.cluster = len(kinds) == 1 && schema.ClusterScoped(kinds[0].GroupKind())
 	return out
@@ -122,24 +122,25 @@ func anyObject() *schema.Type {
 	return schema.ObjectOf(fields, "apiVersion", "kind", "metadata").AllowUnknown()
 }
 
-func config(w *path, fn *parse.IdentifierNode, args []arg) *val {
+// evalConfig returns the value of a call of config.
+func evalConfig(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	key, _ := args[0].constant.(string)
-	v := of(w.in.Config[key])
-	v.id = "config(" + show(key) + ")"
-	return v.named("config", key)
+	v := settingValue(w.in.Config[key])
+	v.id = "config(" + formatConstant(key) + ")"
+	return v.nameRead("config", key)
 }
 
-// text is a text that is read: file, rendered or stable.
-func text(w *path, fn *parse.IdentifierNode, args []arg) *val {
+// evalText returns the text that file, rendered or stable reads.
+func evalText(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	name, _ := args[0].constant.(string)
 	v := ofKinds(signature.String)
-	v.id, v.sources = fn.Ident+"("+show(name)+")", []Source{{Read: fn.Ident, Path: name}}
+	v.id, v.sources = fn.Ident+"("+formatConstant(name)+")", []Source{{Read: fn.Ident, Path: name}}
 	if fn.Ident != "stable" {
 		return v
 	}
 	key, _ := args[1].constant.(string)
 	length, _ := args[2].constant.(int64)
-	v.id += show(key)
+	v.id += formatConstant(key)
 	v.sources, v.longest, v.shortest = []Source{{Read: secretKind, Path: "data." + key}}, int(length), 1
 	return v
 }

@@ -5,8 +5,8 @@ import (
 	"text/template/parse"
 )
 
-// trees are all of the folder.
-func (w *walker) trees() []*parse.Tree {
+// allTrees returns all trees of the folder.
+func (w *walker) allTrees() []*parse.Tree {
 	var all []*parse.Tree
 	for _, name := range w.in.Files {
 		if tree := w.in.Set.Tree(name); tree != nil {
@@ -29,10 +29,10 @@ type declared struct {
 	quiet bool
 }
 
-// unused says which variables nothing reads.
-func (w *walker) unused() {
-	for _, tree := range w.trees() {
-		if !w.shared(tree) {
+// reportUnusedVars adds a finding for each variable that nothing reads.
+func (w *walker) reportUnusedVars() {
+	for _, tree := range w.allTrees() {
+		if !w.isSharedTree(tree) {
 			s := &scopes{walker: w, tree: tree}
 			s.list(tree.Root)
 		}
@@ -46,7 +46,8 @@ type scopes struct {
 	vars []*declared
 }
 
-func (s *scopes) find(name string) *declared {
+// findDeclared returns the innermost variable of that name, or nil.
+func (s *scopes) findDeclared(name string) *declared {
 	for i := len(s.vars) - 1; i >= 0; i-- {
 		if s.vars[i].node.Ident[0] == name {
 			return s.vars[i]
@@ -55,17 +56,19 @@ func (s *scopes) find(name string) *declared {
 	return nil
 }
 
-// inner looks through a scope of its own.
-func (s *scopes) inner(look func()) {
+// scanScope runs a scan in a scope of its own, and reports the variables of the scope that were not
+// used.
+func (s *scopes) scanScope(look func()) {
 	depth := len(s.vars)
 	look()
 	for i := depth; i < len(s.vars); i++ {
-		s.tell(s.vars[i], i)
+		s.reportUnused(s.vars[i], i)
 	}
 	s.vars = s.vars[:depth]
 }
 
-func (s *scopes) tell(d *declared, i int) {
+// reportUnused adds a finding if nothing uses a variable.
+func (s *scopes) reportUnused(d *declared, i int) {
 	name := d.node.Ident[0]
 	if d.used || d.quiet || name == "$_" {
 		return
@@ -83,41 +86,44 @@ func (s *scopes) list(l *parse.ListNode) {
 	if l == nil {
 		return
 	}
-	s.inner(func() {
+	s.scanScope(func() {
 		for _, n := range l.Nodes {
-			s.node(n)
+			s.scanNode(n)
 		}
 	})
 }
 
-func (s *scopes) node(n parse.Node) {
+// scanNode scans one statement.
+func (s *scopes) scanNode(n parse.Node) {
 	switch n := n.(type) {
 	case *parse.ActionNode:
-		s.pipe(n.Pipe, false)
+		s.scanPipe(n.Pipe, false)
 	case *parse.TemplateNode:
-		s.pipe(n.Pipe, false)
+		s.scanPipe(n.Pipe, false)
 	case *parse.IfNode:
-		s.branch(&n.BranchNode, false)
+		s.scanBranch(&n.BranchNode, false)
 	case *parse.WithNode:
-		s.branch(&n.BranchNode, false)
+		s.scanBranch(&n.BranchNode, false)
 	case *parse.RangeNode:
-		s.branch(&n.BranchNode, true)
+		s.scanBranch(&n.BranchNode, true)
 	}
 }
 
-func (s *scopes) branch(n *parse.BranchNode, loop bool) {
-	s.inner(func() {
-		s.pipe(n.Pipe, loop)
+// scanBranch scans a branch or loop in a scope of its own.
+func (s *scopes) scanBranch(n *parse.BranchNode, loop bool) {
+	s.scanScope(func() {
+		s.scanPipe(n.Pipe, loop)
 		s.list(n.List)
 		s.list(n.ElseList)
 	})
 }
 
-func (s *scopes) pipe(p *parse.PipeNode, loop bool) {
+// scanPipe scans a pipeline, and enters the variables that it declares.
+func (s *scopes) scanPipe(p *parse.PipeNode, loop bool) {
 	if p == nil {
 		return
 	}
-	s.uses(p)
+	s.markUsed(p)
 	if p.IsAssign {
 		return
 	}
@@ -128,10 +134,11 @@ func (s *scopes) pipe(p *parse.PipeNode, loop bool) {
 	}
 }
 
-func (s *scopes) uses(p *parse.PipeNode) {
+// markUsed marks the variables that a pipeline uses.
+func (s *scopes) markUsed(p *parse.PipeNode) {
 	visitOperands(p, func(n parse.Node) {
 		if v, ok := n.(*parse.VariableNode); ok {
-			if d := s.find(v.Ident[0]); d != nil {
+			if d := s.findDeclared(v.Ident[0]); d != nil {
 				d.used = true
 			}
 		}
@@ -179,7 +186,7 @@ func visitCalls(l *parse.ListNode, f func(fn *parse.IdentifierNode, args []parse
 			in(n.Node)
 		}
 	}
-	visit(l, func(n parse.Node) {
+	visitStatements(l, func(n parse.Node) {
 		if p := pipeOf(n); p != nil {
 			in(p)
 		}

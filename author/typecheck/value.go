@@ -71,10 +71,12 @@ type val struct {
 	weight int
 }
 
-func anything() *val { return &val{can: signature.Any, longest: -1, free: true} }
+// anyValue returns a value of which nothing is known.
+func anyValue() *val { return &val{can: signature.Any, longest: -1, free: true} }
 
-func constant(v any) *val {
-	c := &val{can: signature.KindsOf(v), known: true, constant: v, longest: -1, id: "=" + show(v)}
+// constantValue returns the value of a constant.
+func constantValue(v any) *val {
+	c := &val{can: signature.KindsOf(v), known: true, constant: v, longest: -1, id: "=" + formatConstant(v)}
 	if s, ok := v.(string); ok {
 		c.longest, c.shortest = len([]rune(s)), len([]rune(s))
 	}
@@ -83,8 +85,8 @@ func constant(v any) *val {
 
 func ofKinds(k signature.Kinds) *val { return &val{can: k, longest: -1} }
 
-// typed is a value of a type that a schema gives.
-func typed(t *schema.Type) *val {
+// typedValue returns a value of a type that a schema declares.
+func typedValue(t *schema.Type) *val {
 	v := &val{can: kindsOf(t), typ: t, longest: -1}
 	v.free = v.can == signature.Any
 	if t == nil {
@@ -103,12 +105,13 @@ func typed(t *schema.Type) *val {
 // kindsOf are the kinds of the values of a type.
 func kindsOf(t *schema.Type) signature.Kinds {
 	if t.Nullable() {
-		return signature.Nil | present(t.Kind())
+		return signature.Nil | presentKinds(t.Kind())
 	}
-	return present(t.Kind())
+	return presentKinds(t.Kind())
 }
 
-func present(k schema.Kind) signature.Kinds {
+// presentKinds returns the kinds that a present value of a schema kind may have.
+func presentKinds(k schema.Kind) signature.Kinds {
 	switch k {
 	case schema.KindObject, schema.KindFreeMap:
 		return signature.Map
@@ -128,8 +131,8 @@ func present(k schema.Kind) signature.Kinds {
 	return signature.Any
 }
 
-// maybe is the value that may be absent too.
-func (v *val) maybe() *val {
+// allowAbsent returns the value that may also be absent.
+func (v *val) allowAbsent() *val {
 	if v.can&signature.Nil != 0 {
 		return v
 	}
@@ -142,8 +145,8 @@ func (v *val) maybe() *val {
 	return &out
 }
 
-// as is the value with only these kinds left.
-func (v *val) as(k signature.Kinds) *val {
+// keepKinds returns the value limited to these kinds.
+func (v *val) keepKinds(k signature.Kinds) *val {
 	if v.can&k == v.can {
 		return v
 	}
@@ -152,24 +155,24 @@ func (v *val) as(k signature.Kinds) *val {
 	return &out
 }
 
-// nothing reports whether the value is surely absent.
-func (v *val) nothing() bool { return v.can == signature.Nil }
+// isAbsent reports whether the value is surely absent.
+func (v *val) isAbsent() bool { return v.can == signature.Nil }
 
-// surely reports whether the value is of these kinds, if it is there at all.
-func (v *val) surely(k signature.Kinds) bool {
+// isSurely reports whether the value is of these kinds, if it is there at all.
+func (v *val) isSurely(k signature.Kinds) bool {
 	there := v.can &^ signature.Nil
 	return there != 0 && there&^k == 0
 }
 
-// named is the value as part of a read.
-func (v *val) named(read, path string) *val {
+// nameRead names the value as part of a read, and returns it.
+func (v *val) nameRead(read, path string) *val {
 	v.read, v.path, v.exact = read, path, true
 	v.sources = []Source{{Read: read, Path: path, File: v.file}}
 	return v
 }
 
-// enum are the only values that there can be; nil if they are not listed.
-func (v *val) enum() []any {
+// enumValues returns the only constants that the value can be, or nil if they are not listed.
+func (v *val) enumValues() []any {
 	if v.known {
 		return []any{v.constant}
 	}
@@ -179,30 +182,31 @@ func (v *val) enum() []any {
 	return v.typ.Enum()
 }
 
-// zero reports whether a value may be 0.
-func (v *val) zero() bool {
+// mayBeZero reports whether a value may be 0.
+func (v *val) mayBeZero() bool {
 	return (v.least == nil || *v.least <= 0) && (v.most == nil || *v.most >= 0)
 }
 
-// truth reports whether the value may count as true, and as false.
-func (v *val) truth() (yes, no bool) {
+// possibleTruth reports whether the value may count as true, and as false.
+func (v *val) possibleTruth() (yes, no bool) {
 	if v.known {
-		t := truthy(v.constant)
+		t := isTruthy(v.constant)
 		return t, !t
 	}
 	if v.counts != 0 {
 		return v.counts > 0, v.counts < 0
 	}
-	if enum := v.enum(); len(enum) > 0 {
+	if enum := v.enumValues(); len(enum) > 0 {
 		for _, e := range enum {
-			yes, no = yes || truthy(e), no || !truthy(e)
+			yes, no = yes || isTruthy(e), no || !isTruthy(e)
 		}
 		return yes, no
 	}
 	yes = v.can&^signature.Nil != 0
-	no = v.can&(signature.Nil|signature.Bool) != 0 || v.can&signature.Number != 0 && v.zero() || v.can&signature.String != 0 && v.shortest == 0
+	no = v.can&(signature.Nil|signature.Bool) != 0 || v.can&signature.Number != 0 && v.mayBeZero() ||
+		v.can&signature.String != 0 && v.shortest == 0
 	if v.can&(signature.List|signature.Map) != 0 {
-		no = no || !v.full()
+		no = no || !v.isFilled()
 	}
 	if v.can == 0 {
 		return true, true
@@ -210,8 +214,8 @@ func (v *val) truth() (yes, no bool) {
 	return yes, no
 }
 
-// full reports whether a map or list surely has entries.
-func (v *val) full() bool {
+// isFilled reports whether a map or list surely has entries.
+func (v *val) isFilled() bool {
 	for _, f := range v.fields {
 		if f.can != 0 && f.can&signature.Nil == 0 {
 			return true
@@ -222,10 +226,11 @@ func (v *val) full() bool {
 
 // has reports whether a list surely has that many items.
 func (v *val) has(n int) bool {
-	return n <= 1 && v.full() || v.exact && v.typ.Fewest() >= n
+	return n <= 1 && v.isFilled() || v.exact && v.typ.Fewest() >= n
 }
 
-func truthy(v any) bool {
+// isTruthy reports whether a constant counts as true.
+func isTruthy(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return false

@@ -71,19 +71,19 @@ func Follow(in Input) *Flow {
 		reached: map[turning]bool{}, open: map[turning]bool{}, dead: map[turning]deadEnd{}, barred: map[turning]barred{},
 		looped: map[*parse.Tree]map[string]bool{}, quick: in.Quick, settled: map[*parse.Tree]map[sumKey]*val{},
 	}
-	w.keys = w.words()
+	w.keys = w.findKeyWords()
 	for _, name := range in.Files {
-		if tree := in.Set.Tree(name); tree != nil && !w.heavy() {
-			w.file(name, tree)
+		if tree := in.Set.Tree(name); tree != nil && !w.isOverworked() {
+			w.walkFile(name, tree)
 			w.tooHeavy(tree)
 		}
 	}
 	if !in.Quick {
-		w.unreachable()
-		w.unused()
+		w.reportUnreachable()
+		w.reportUnusedVars()
 		w.endlessWaits()
 	}
-	f.Findings, f.Never = w.said.sorted(), w.never()
+	f.Findings, f.Never = w.said.sortFindings(), w.findImpossibleSides()
 	return f
 }
 
@@ -92,26 +92,26 @@ func newFlow() *Flow {
 		Cut: map[string]bool{}, Awaited: map[string]template.Place{}}
 }
 
-// file walks a file in haste until what loops and partials give stays the same,
-// and then along all its paths.
-func (w *walker) file(name string, tree *parse.Tree) {
+// walkFile walks a file in haste until the values of loops and partials stay the same. Then it
+// walks along all its paths.
+func (w *walker) walkFile(name string, tree *parse.Tree) {
 	w.sums, w.spent = map[sumKey]*val{}, 0
 	settled := false
 	for round := 0; ; round++ {
 		if round >= mostRounds {
-			w.widen()
+			w.widenSums()
 		}
 		rough := !w.quick && !settled
 		w.grown, w.hasty = false, w.quick || rough
 		w.resetPaths()
-		before, arrived := w.said.mark(), len(w.arrivals)
-		ways := w.walk(name, tree)
-		if again := w.grown || rough; !again || w.heavy() || round > mostRounds+1 {
+		before, arrived := w.said.currentMark(), len(w.arrivals)
+		ways := w.walkPaths(name, tree)
+		if again := w.grown || rough; !again || w.isOverworked() || round > mostRounds+1 {
 			w.flow.Paths[name], w.settled[tree] = ways, w.sums
 			return
 		}
 		settled = settled || !w.grown
-		w.said.back(before)
+		w.said.revertFindings(before)
 		w.arrivals = w.arrivals[:arrived]
 	}
 }
@@ -137,32 +137,33 @@ func (w *walker) nextPlan() (next *plan, found bool) {
 	return nil, false
 }
 
-// widen gives up on what still changes.
-func (w *walker) widen() {
+// widenSums gives up on the values that still change.
+func (w *walker) widenSums() {
 	for key := range w.sums {
-		w.sums[key] = anything()
+		w.sums[key] = anyValue()
 	}
 }
 
-func (w *walker) walk(name string, tree *parse.Tree) []*Path {
+// walkPaths walks all planned paths of a file within the limits.
+func (w *walker) walkPaths(name string, tree *parse.Tree) []*Path {
 	var all []*Path
 	for {
 		plan, found := w.nextPlan()
 		if !found {
 			break
 		}
-		if len(all) == mostPaths || w.spent > mostSpent || w.heavy() {
+		if len(all) == mostPaths || w.spent > mostSpent || w.isOverworked() {
 			w.flow.Cut[name] = true
 			break
 		}
 		w.hasty = w.hasty || len(all) >= calmPaths || w.spent > calmSpent/len(w.in.Files)
-		all = append(all, w.once(name, tree, plan, nil))
+		all = append(all, w.walkPath(name, tree, plan, nil))
 	}
-	return append(all, w.unmask(name, tree)...)
+	return append(all, w.walkMasked(name, tree)...)
 }
 
-// unmask walks the paths that show what branches before hide.
-func (w *walker) unmask(name string, tree *parse.Tree) []*Path {
+// walkMasked walks the paths that show what earlier branches hide.
+func (w *walker) walkMasked(name string, tree *parse.Tree) []*Path {
 	var all []*Path
 	followed := map[string]bool{}
 	pending := w.masked
@@ -171,11 +172,11 @@ func (w *walker) unmask(name string, tree *parse.Tree) []*Path {
 	}
 	for _, key := range inOrder(pending) {
 		id := fmt.Sprint(pending[key])
-		if followed[id] || len(followed) == mostUnmasked || w.spent > mostSpent || w.heavy() {
+		if followed[id] || len(followed) == mostUnmasked || w.spent > mostSpent || w.isOverworked() {
 			continue
 		}
 		followed[id] = true
-		all = append(all, w.once(name, tree, nil, pending[key]))
+		all = append(all, w.walkPath(name, tree, nil, pending[key]))
 	}
 	return all
 }
@@ -187,15 +188,15 @@ func inOrder(all map[masked]map[fork]outcome) []masked {
 	})
 }
 
-// once walks one path, and keeps what it writes.
-func (w *walker) once(name string, tree *parse.Tree, plan *plan, wishes map[fork]outcome) *Path {
+// walkPath walks one path, and keeps what it writes.
+func (w *walker) walkPath(name string, tree *parse.Tree, plan *plan, wishes map[fork]outcome) *Path {
 	x := w.followPlan(tree, plan, wishes)
 	if x.over {
 		w.flow.Cut[name] = true
 	}
 	out := &Path{File: name, Ends: x.ends}
 	if x.ends == "" && !x.over && !w.quick {
-		out.Documents = x.documents(name)
+		out.Documents = x.buildDocuments(name)
 	}
 	return out
 }
@@ -203,38 +204,38 @@ func (w *walker) once(name string, tree *parse.Tree, plan *plan, wishes map[fork
 // followPlan walks one path.
 func (w *walker) followPlan(tree *parse.Tree, plan *plan, wishes map[fork]outcome) *path {
 	w.sketch.Begin()
-	root := w.root()
+	root := w.rootValue()
 	x := &path{walker: w, facts: facts{known: map[string]fact{}}, parents: map[string]string{}, args: map[*parse.IdentifierNode][]arg{},
 		plan: plan, wanted: wishes}
 	if w.premise != nil {
 		maps.Copy(x.facts.known, w.premise.facts)
 		x.counter = w.premise.counter
 	}
-	x.frame = &frame{tree: tree, dot: root, root: root, loop: w.loops(tree), vars: []variable{{name: "$", v: root}}}
+	x.frame = &frame{tree: tree, dot: root, root: root, loop: w.findLoopVars(tree), vars: []variable{{name: "$", v: root}}}
 	x.list(tree.Root)
-	x.retry()
+	x.retrySides()
 	w.spent += x.steps
-	w.work(x.steps + len(x.taken)*turningWork + w.sketch.Made()/bytesPerWork)
+	w.addWork(x.steps + len(x.taken)*turningWork + w.sketch.Made()/bytesPerWork)
 	return x
 }
 
-// root is the resource.
-func (w *walker) root() *val {
-	v := typed(w.in.Root)
+// rootValue returns the value of the resource.
+func (w *walker) rootValue() *val {
+	v := typedValue(w.in.Root)
 	v.can = v.can &^ nilKind
 	v.id, v.cluster = "$", w.in.ClusterScoped
-	return v.named("", "")
+	return v.nameRead("", "")
 }
 
-// sum joins what is known of a value that is built up over several turns.
-func (w *walker) sum(key sumKey, v *val) *val {
+// joinSum joins what is known of a value that is built up over several turns.
+func (w *walker) joinSum(key sumKey, v *val) *val {
 	bare := *v
 	bare.counts, bare.by = 0, nil
 	bare.known = v.known && v.constant == nil
 	bare.constant, bare.id, bare.parent, bare.piece, bare.exact, bare.path, bare.read = nil, "", "", nil, false, "", ""
 	old := w.sums[key]
-	now := w.bounded(joined(old, &bare, deepest))
-	if old == nil || !same(old, now, deepest) {
+	now := w.boundValue(joinToDepth(old, &bare, deepest))
+	if old == nil || !isSameValue(old, now, deepest) {
 		w.grown = true
 	}
 	w.sums[key] = now

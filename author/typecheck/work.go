@@ -26,37 +26,36 @@ const (
 	turningWork = 4
 )
 
-// work counts work.
-func (w *walker) work(units int) { w.worked += units }
+// addWork counts work.
+func (w *walker) addWork(units int) { w.worked += units }
 
-// heavy reports whether there was too much work.
-func (w *walker) heavy() bool { return w.worked > mostWork || w.in.Stop != nil && w.in.Stop() }
+// isOverworked reports whether there was too much work.
+func (w *walker) isOverworked() bool { return w.worked > mostWork || w.in.Stop != nil && w.in.Stop() }
 
 // tooHeavy notes the file at which there was too much.
 func (w *walker) tooHeavy(tree *parse.Tree) {
-	if w.heavy() {
+	if w.isOverworked() {
 		w.flow.Heavy = w.sketch.Place(tree, tree.Root)
 	}
 }
 
-// bounded counts a value, and gives anything with its sources in the place of
-// one that is made of too many others.
-func (w *walker) bounded(v *val) *val {
+// boundValue counts the work of a value. It replaces a value that is made of too many others by
+// anyValue with the same sources.
+func (w *walker) boundValue(v *val) *val {
 	if v == nil {
 		return nil
 	}
-	w.work((v.weigh()-1)*partWork + textBytes(v)/bytesPerWork + 1)
+	w.addWork((v.weighValue()-1)*partWork + textBytes(v)/bytesPerWork + 1)
 	if v.weight <= heaviest {
 		return v
 	}
-	out := anything()
+	out := anyValue()
 	out.sources, out.way = v.deepSources(), v.way
 	return out
 }
 
-// weigh counts of how many values this one is made; those that it is made of
-// were counted before.
-func (v *val) weigh() int {
+// weighValue counts of how many values this one is made. Their own parts were counted before.
+func (v *val) weighValue() int {
 	v.weight = 1
 	for _, f := range v.fields {
 		v.weight += max(f.weight, 1)
@@ -73,8 +72,8 @@ func textBytes(v *val) int {
 	return len(text)
 }
 
-// searching is the work of a call that looks for a pattern.
-func searching(fn *parse.IdentifierNode, args []any) int {
+// searchWork returns the work of a call that searches for a pattern.
+func searchWork(fn *parse.IdentifierNode, args []any) int {
 	if !strings.HasPrefix(fn.Ident, "regex") || len(args) < 2 {
 		return 0
 	}
