@@ -18,8 +18,8 @@ type action struct {
 
 var firstWord = regexp.MustCompile(`^\s*(\w+)`)
 
-// scan finds the actions of a text that parses.
-func scan(text string) []action {
+// scanActions returns the actions of a text that parses.
+func scanActions(text string) []action {
 	var all []action
 	for at := 0; ; {
 		i := strings.Index(text[at:], "{{")
@@ -34,7 +34,7 @@ func scan(text string) []action {
 
 func scanOne(text string, from int) action {
 	a := action{from: from, begin: from + 2}
-	if strings.HasPrefix(text[a.begin:], "-") && a.begin+1 < len(text) && blank(text[a.begin+1]) {
+	if strings.HasPrefix(text[a.begin:], "-") && a.begin+1 < len(text) && isBlank(text[a.begin+1]) {
 		a.trimLeft = true
 		a.begin++
 	}
@@ -53,7 +53,7 @@ func scanOne(text string, from int) action {
 		a.end = pastToken(text, a.end)
 	}
 	a.to = min(a.end+2, len(text))
-	if a.end > a.begin+1 && text[a.end-1] == '-' && blank(text[a.end-2]) {
+	if a.end > a.begin+1 && text[a.end-1] == '-' && isBlank(text[a.end-2]) {
 		a.trimRight = true
 		a.end--
 	}
@@ -81,14 +81,15 @@ func pastToken(text string, off int) int {
 	return len(text)
 }
 
-func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+// isBlank reports whether a byte is a blank or the end of a line.
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // A block is the actions of one if, with, range, define or block: the first
 // opens it, the last ends it, the others are its elses.
 type block []action
 
-// blocks finds the blocks of a text by the offset of what opens them.
-func blocks(actions []action) map[int]block {
+// findBlocks returns the blocks of a text by the offset of the action that opens them.
+func findBlocks(actions []action) map[int]block {
 	all := map[int]block{}
 	var open []block
 	for _, a := range actions {

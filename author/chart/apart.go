@@ -27,39 +27,39 @@ var (
 	refClass = regexp.MustCompile(`(?m)^[ \t-]*(?:priorityClassName|storageClassName|ingressClassName|gatewayClassName|runtimeClassName):[ \t]+(\S.*?)[ \t]*$`)
 )
 
-// apart puts the namespace before the names of what lives in no namespace, and
-// where the chart says them again.
-func (v *conversion) apart() {
+// prefixNames puts the namespace before the names of objects that live in no namespace. It does the
+// same where the chart mentions these names again.
+func (v *conversion) prefixNames() {
 	var names []string
 	for _, s := range v.sources {
-		for _, d := range s.documents() {
-			gk := d.gvk().GroupKind()
-			at, found := s.named(d)
-			if s.left || !found || s.gone(at.from) || !v.clusterScoped(gk) || slices.Contains(fixedNames, gk) || !separable(s.textOf(at)) {
+		for _, d := range s.findDocuments() {
+			gk := d.groupVersionKind().GroupKind()
+			at, found := s.findName(d)
+			if s.left || !found || s.isGone(at.from) || !v.clusterScoped(gk) || slices.Contains(fixedNames, gk) || !isSeparable(s.textOf(at)) {
 				continue
 			}
 			names = append(names, s.textOf(at))
-			s.prefix(at)
+			s.prefixName(at)
 		}
 	}
 	for _, s := range v.sources {
-		for _, at := range s.mentions() {
-			if slices.Contains(names, s.textOf(at)) && !s.left && !s.gone(at.from) {
-				s.prefix(at)
+		for _, at := range s.findMentions() {
+			if slices.Contains(names, s.textOf(at)) && !s.left && !s.isGone(at.from) {
+				s.prefixName(at)
 			}
 		}
 	}
 }
 
-// separable reports whether a name does not hold the namespace yet, and bears a
-// text before it.
-func separable(name string) bool {
+// isSeparable reports whether a name does not hold the namespace yet, and can have a text put
+// before it.
+func isSeparable(name string) bool {
 	return !strings.Contains(name, ".Release.Namespace") && !strings.Contains(name, "quote") && !strings.HasPrefix(name, "{{-") &&
 		!strings.HasPrefix(name, "'")
 }
 
-// named is where the name of a document stands.
-func (s *source) named(d *document) (span, bool) {
+// findName returns where the name of a document stands.
+func (s *source) findName(d *document) (span, bool) {
 	at, within := d.from, -1
 	for line := range strings.Lines(s.textOf(d.span)) {
 		bare := strings.TrimRight(line, "\r\n")
@@ -81,8 +81,8 @@ func (s *source) named(d *document) (span, bool) {
 	return span{}, false
 }
 
-// mentions are where names of what lives in no namespace may be said.
-func (s *source) mentions() []span {
+// findMentions returns where names of objects that live in no namespace may be mentioned.
+func (s *source) findMentions() []span {
 	var all []span
 	for _, m := range refClass.FindAllStringSubmatchIndex(s.text, -1) {
 		all = append(all, span{m[2], m[3]})
@@ -96,11 +96,11 @@ func (s *source) mentions() []span {
 	return all
 }
 
-// prefix puts the namespace before a name, within its quotes.
-func (s *source) prefix(name span) {
+// prefixName puts the namespace before a name, within its quotes.
+func (s *source) prefixName(name span) {
 	if s.text[name.from] == '"' {
-		s.replace(span{name.from, name.from + 1}, `"`+namespacePrefix)
+		s.replaceSpan(span{name.from, name.from + 1}, `"`+namespacePrefix)
 		return
 	}
-	s.replace(span{name.from - 1, name.from}, s.text[name.from-1:name.from]+namespacePrefix)
+	s.replaceSpan(span{name.from - 1, name.from}, s.text[name.from-1:name.from]+namespacePrefix)
 }

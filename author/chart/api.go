@@ -29,15 +29,16 @@ var every = []string{
 	"admissionregistration.k8s.io/v1", "scheduling.k8s.io/v1", "coordination.k8s.io/v1", "discovery.k8s.io/v1",
 }
 
-func standing(gv apischema.GroupVersion) bool { return slices.Contains(every, gv.String()) }
+// isStanding reports whether every cluster serves a group and version.
+func isStanding(gv apischema.GroupVersion) bool { return slices.Contains(every, gv.String()) }
 
-// outlived reports whether no cluster serves a group and version any more: an
-// earlier one of a group that every cluster serves.
-func outlived(gv apischema.GroupVersion) bool {
+// isOutlived reports whether no cluster serves a group and version any more. That is an earlier
+// version of a group that every cluster serves.
+func isOutlived(gv apischema.GroupVersion) bool {
 	if gv.Group == "extensions" {
 		return true
 	}
-	return !standing(gv) && strings.Contains(gv.Version, "beta") && slices.ContainsFunc(every, func(e string) bool {
+	return !isStanding(gv) && strings.Contains(gv.Version, "beta") && slices.ContainsFunc(every, func(e string) bool {
 		newer, _ := apischema.ParseGroupVersion(e)
 		return newer.Group == gv.Group && gv.Group != ""
 	})
@@ -57,7 +58,7 @@ func (r *rewriter) has(cmd *parse.CommandNode) (string, bool) {
 	if !ok {
 		return "", false
 	}
-	if known, ok := r.served(text); ok {
+	if known, ok := r.isServed(text); ok {
 		return known, true
 	}
 	apiVersion, kind := splitAPI(text.Text)
@@ -68,7 +69,7 @@ func (r *rewriter) has(cmd *parse.CommandNode) (string, bool) {
 		return "", false
 	}
 	if _, said := splitAPI(text.Text); said == "" {
-		r.source.note(r.start(cmd.Args[0]), r.textOf(r.commandSpan(cmd)), "asks for the kind "+kind+" of it, since a template asks for kinds")
+		r.source.noteAt(r.start(cmd.Args[0]), r.textOf(r.commandSpan(cmd)), "asks for the kind "+kind+" of it, since a template asks for kinds")
 	}
 	return `hasAPI "` + apiVersion + `" "` + kind + `"`, true
 }
@@ -77,7 +78,7 @@ func (r *rewriter) has(cmd *parse.CommandNode) (string, bool) {
 // file of the chart, or that charts usually mean.
 func (r *rewriter) kindOf(apiVersion string) string {
 	for _, s := range append([]*source{r.source}, r.sources...) {
-		for _, d := range s.documents() {
+		for _, d := range s.findDocuments() {
 			for _, gvk := range d.all {
 				if gvk.GroupVersion().String() == apiVersion {
 					return gvk.Kind
@@ -96,16 +97,16 @@ func (v *conversion) apiVersionOf(name *parse.StringNode, literal bool) (string,
 	if !literal || v.defines[name.Text] == nil {
 		return "", false
 	}
-	found, only := v.printed(v.defines[name.Text].tree.Root, 0)
+	found, only := v.printedVersions(v.defines[name.Text].tree.Root, 0)
 	if !only || len(found) == 0 {
 		return "", false
 	}
-	return newest(found, ""), true
+	return newestVersion(found, ""), true
 }
 
-// printed are the apiVersions that a list prints; only says that it prints
-// nothing else.
-func (v *conversion) printed(list *parse.ListNode, depth int) (found []string, only bool) {
+// printedVersions returns the apiVersions that a list prints. only is true if it prints nothing
+// else.
+func (v *conversion) printedVersions(list *parse.ListNode, depth int) (found []string, only bool) {
 	if list == nil || depth > 8 {
 		return nil, depth <= 8
 	}
@@ -118,15 +119,15 @@ func (v *conversion) printed(list *parse.ListNode, depth int) (found []string, o
 				add([]string{text}, apiVersionText.MatchString(text))
 			}
 		case *parse.IfNode:
-			add(v.printed(n.List, depth+1))
-			add(v.printed(n.ElseList, depth+1))
+			add(v.printedVersions(n.List, depth+1))
+			add(v.printedVersions(n.ElseList, depth+1))
 		case *parse.ActionNode:
 			if len(n.Pipe.Decl) == 0 {
 				add(v.printedBy(n.Pipe, depth))
 			}
 		case *parse.TemplateNode:
 			if d := v.defines[n.Name]; d != nil {
-				add(v.printed(d.tree.Root, depth+1))
+				add(v.printedVersions(d.tree.Root, depth+1))
 			}
 		case *parse.CommentNode:
 		default:
@@ -146,7 +147,7 @@ func (v *conversion) printedBy(p *parse.PipeNode, depth int) (found []string, on
 		return []string{last.Text}, apiVersionText.MatchString(last.Text)
 	case len(p.Cmds) == 1 && call && fn.Ident == "include" && len(args) == 3:
 		if name, ok := args[1].(*parse.StringNode); ok && v.defines[name.Text] != nil {
-			return v.printed(v.defines[name.Text].tree.Root, depth+1)
+			return v.printedVersions(v.defines[name.Text].tree.Root, depth+1)
 		}
 	}
 	// What the values override is not followed.
@@ -154,26 +155,26 @@ func (v *conversion) printedBy(p *parse.PipeNode, depth int) (found []string, on
 	return nil, len(paths) > 0
 }
 
-// newest is the newest of some apiVersions, of those that have the kind if any
-// is known to.
-func newest(all []string, kind string) string {
+// newestVersion returns the newest apiVersion. It prefers those that are known to have the kind.
+func newestVersion(all []string, kind string) string {
 	best := ""
 	for _, text := range all {
-		if best == "" || newer(text, best, kind) {
+		if best == "" || isNewer(text, best, kind) {
 			best = text
 		}
 	}
 	return best
 }
 
-func newer(a, b, kind string) bool {
+// isNewer reports whether apiVersion a is newer than b, or has the kind if only one of them has it.
+func isNewer(a, b, kind string) bool {
 	x, _ := apischema.ParseGroupVersion(a)
 	y, _ := apischema.ParseGroupVersion(b)
 	if kind != "" && schema.BuiltIn(x.WithKind(kind)) != schema.BuiltIn(y.WithKind(kind)) {
 		return schema.BuiltIn(x.WithKind(kind))
 	}
-	if x.Group != y.Group && outlived(x) != outlived(y) {
-		return outlived(y)
+	if x.Group != y.Group && isOutlived(x) != isOutlived(y) {
+		return isOutlived(y)
 	}
 	return apiversion.CompareKubeAwareVersionStrings(x.Version, y.Version) > 0
 }

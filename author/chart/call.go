@@ -18,18 +18,19 @@ var specials map[string]func(r *rewriter, p *parse.PipeNode, i int) bool
 
 func init() {
 	specials = map[string]func(*rewriter, *parse.PipeNode, int) bool{
-		"include": (*rewriter).include, "tpl": (*rewriter).tpl, "lookup": (*rewriter).lookup, "dict": (*rewriter).dict,
+		"include": (*rewriter).rewriteInclude, "tpl": (*rewriter).rewriteTpl,
+		"lookup": (*rewriter).rewriteLookup, "dict": (*rewriter).rewriteDict,
 	}
 	for name := range drawn {
-		specials[name] = (*rewriter).draw
+		specials[name] = (*rewriter).rewriteRandom
 	}
 }
 
 var basePath = regexp.MustCompile(`^\(\s*(?:(?:print|printf "%s%s"|printf "%s/%s")\s+\$?[\w.]*\.Template\.BasePath\s+"([^"]+)"|printf "%s/([^"%]+)"\s+\$?[\w.]*\.Template\.BasePath)\s*\)$`)
 
-// include makes `include (print $.Template.BasePath "/x.yaml") .` the text
-// that x renders.
-func (r *rewriter) include(p *parse.PipeNode, i int) bool {
+// rewriteInclude replaces `include (print $.Template.BasePath "/x.yaml") .` by the text that x
+// renders.
+func (r *rewriter) rewriteInclude(p *parse.PipeNode, i int) bool {
 	cmd := p.Cmds[i]
 	if len(cmd.Args) < 2 {
 		return false
@@ -43,16 +44,16 @@ func (r *rewriter) include(p *parse.PipeNode, i int) bool {
 	}
 	m := basePath.FindStringSubmatch(r.textOf(at))
 	if m == nil || len(cmd.Args) != 3 {
-		r.refuse(p, i, "include of "+r.textOf(at), `take what another file renders with rendered: {{ rendered "configmap" | sha256sum }}`)
+		r.refuseCommand(p, i, "include of "+r.textOf(at), `take what another file renders with rendered: {{ rendered "configmap" | sha256sum }}`)
 		return true
 	}
 	name := asName(strings.TrimPrefix(path.Clean("/"+m[1]+m[2]), "/"))
-	r.replace(r.commandSpan(cmd), "rendered "+strconv.Quote(strings.TrimSuffix(name, ".yaml")))
+	r.replaceSpan(r.commandSpan(cmd), "rendered "+strconv.Quote(strings.TrimSuffix(name, ".yaml")))
 	return true
 }
 
-// dict gives the keys of what is Helm's their new names.
-func (r *rewriter) dict(p *parse.PipeNode, i int) bool {
+// rewriteDict gives the keys of a dict that belong to Helm their new names.
+func (r *rewriter) rewriteDict(p *parse.PipeNode, i int) bool {
 	args := p.Cmds[i].Args[1:]
 	for j := 0; j+1 < len(args); j += 2 {
 		key, ok := args[j].(*parse.StringNode)
@@ -61,20 +62,20 @@ func (r *rewriter) dict(p *parse.PipeNode, i int) bool {
 		}
 		switch key.Text {
 		case "Values":
-			r.replace(r.operandSpan(key), `"spec"`)
+			r.replaceSpan(r.operandSpan(key), `"spec"`)
 		case "Release":
-			r.replace(r.operandSpan(key), `"metadata"`)
+			r.replaceSpan(r.operandSpan(key), `"metadata"`)
 		case "Chart", "Capabilities", "Files", "Template", "Subcharts", "helm.sh/chart":
 			// Nobody reads them there any more: what they are is written out. And
 			// no chart made the object.
-			r.delete(span{r.end(p.Cmds[i].Args[j]), r.end(args[j+1])})
+			r.delete(span{r.endOf(p.Cmds[i].Args[j]), r.endOf(args[j+1])})
 		}
 	}
 	return false
 }
 
-// lookup wants what the engine wants: a literal kind and a name.
-func (r *rewriter) lookup(p *parse.PipeNode, i int) bool {
+// rewriteLookup checks that a lookup has what the engine needs: a literal kind and a name.
+func (r *rewriter) rewriteLookup(p *parse.PipeNode, i int) bool {
 	args := p.Cmds[i].Args[1:]
 	if len(args) != 4 {
 		return false
@@ -88,10 +89,10 @@ func (r *rewriter) lookup(p *parse.PipeNode, i int) bool {
 	}
 	switch {
 	case !literal[0] || !literal[1]:
-		r.refuse(p, i, "lookup of a computed kind", "write its apiVersion and kind as literal texts")
+		r.refuseCommand(p, i, "lookup of a computed kind", "write its apiVersion and kind as literal texts")
 		return true
 	case literal[3] && texts[3] == "":
-		r.refuse(p, i, "lookup of all objects of a kind", `use select with a selector: select "v1" "Pod" (dict "matchLabels" …)`)
+		r.refuseCommand(p, i, "lookup of all objects of a kind", `use select with a selector: select "v1" "Pod" (dict "matchLabels" …)`)
 		return true
 	}
 	gvk := apischema.FromAPIVersionAndKind(texts[0], texts[1])

@@ -58,7 +58,7 @@ const notesFile = ".from-chart.md"
 // about what is no chart, or no template that Helm itself could read; all else
 // becomes a Note.
 func Convert(fsys fs.FS, target Target) (*Result, error) {
-	c, err := read(fsys)
+	c, err := readChart(fsys)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +67,8 @@ func Convert(fsys fs.FS, target Target) (*Result, error) {
 		return nil, err
 	}
 	v.leaveOut()
-	v.rewrite()
-	if err := v.finish(); err != nil {
+	v.rewriteSources()
+	if err := v.finishResult(); err != nil {
 		return nil, err
 	}
 	return v.result, nil
@@ -97,18 +97,19 @@ type conversion struct {
 	reads    []declared
 }
 
-func (v *conversion) note(n Note) { v.notes = append(v.notes, n) }
+// addNote adds a note to the result.
+func (v *conversion) addNote(n Note) { v.notes = append(v.notes, n) }
 
-// finish puts the result together.
-func (v *conversion) finish() error {
+// finishResult puts the result together.
+func (v *conversion) finishResult() error {
 	v.result = &Result{}
 	dir := path.Join("templates", v.target.Name())
-	used, err := v.uses()
+	used, err := v.findUses()
 	if err != nil {
 		return err
 	}
 	for _, s := range v.sources {
-		if text := s.result(); !s.left && strings.TrimSpace(text) != "" {
+		if text := s.resultText(); !s.left && strings.TrimSpace(text) != "" {
 			v.add(path.Join(dir, s.as), []byte(text))
 		}
 	}
@@ -134,7 +135,7 @@ func (v *conversion) add(name string, data []byte) {
 // addNotes sorts the notes, each once, and writes them down.
 func (v *conversion) addNotes(dir string) {
 	for _, s := range v.sources {
-		v.notes = append(v.notes, s.kept()...)
+		v.notes = append(v.notes, s.keptNotes()...)
 	}
 	v.notes = append(v.notes, v.notesDecided()...)
 	slices.SortStableFunc(v.notes, func(a, b Note) int {

@@ -15,14 +15,14 @@ import (
 // addSchema writes the CRD, an example and the resource of a golden case.
 func (v *conversion) addSchema(dir string, u *use) error {
 	spec := v.specShape(u)
-	crd, err := v.accepted(spec)
+	crd, err := v.acceptedCRD(spec)
 	if err != nil {
 		return err
 	}
 	v.add(path.Join("crds", v.target.Name()+".yaml"), crd)
 	example := shape{}
-	demand(spec, u, example)
-	resource, err := v.resource(example)
+	fillExample(spec, u, example)
+	resource, err := v.writeResource(example)
 	if err != nil {
 		return err
 	}
@@ -38,23 +38,23 @@ func (v *conversion) specShape(u *use) shape {
 	if values == nil {
 		values = &yaml.Node{Kind: yaml.MappingNode}
 	}
-	f := &inferrer{params: params(comments(values))}
-	spec := f.object(values, u, "", false)
+	f := &inferrer{params: readParams(collectComments(values))}
+	spec := f.objectShape(values, u, "", false)
 	if v.chart.schema != nil {
 		o := &overlay{root: v.chart.schema, note: func(_, what, do string) {
-			v.note(Note{File: "values.schema.json", What: what, Do: do})
+			v.addNote(Note{File: "values.schema.json", What: what, Do: do})
 		}}
-		o.lay(v.chart.schema, spec, "")
+		o.laySchema(v.chart.schema, spec, "")
 	}
-	v.fix(spec)
+	v.fixConditions(spec)
 	for at := range v.moved {
 		delete(shapeAt(spec, at), "default")
 	}
 	if len(f.dropped) > 0 {
-		v.note(Note{File: "values.yaml", What: strings.Join(f.dropped, ", "), Do: "left out: no template that was carried over reads it"})
+		v.addNote(Note{File: "values.yaml", What: strings.Join(f.dropped, ", "), Do: "left out: no template that was carried over reads it"})
 	}
 	if len(f.demanded) > 0 {
-		v.note(Note{File: "values.yaml", What: strings.Join(f.demanded, ", "),
+		v.addNote(Note{File: "values.yaml", What: strings.Join(f.demanded, ", "),
 			Do: "required in each item, since a template prints it without asking whether it is there"})
 	}
 	spec["description"] = "What is wanted."
@@ -62,8 +62,8 @@ func (v *conversion) specShape(u *use) shape {
 	return spec
 }
 
-// comments are all comments of a map's keys.
-func comments(n *yaml.Node) string {
+// collectComments returns all comments at the keys of a map.
+func collectComments(n *yaml.Node) string {
 	var b strings.Builder
 	var walk func(*yaml.Node)
 	walk = func(n *yaml.Node) {
@@ -84,15 +84,15 @@ func shapeAt(s shape, where string) shape {
 	return s
 }
 
-// fix makes the conditions of subcharts false for good.
-func (v *conversion) fix(spec shape) {
+// fixConditions makes the conditions of subcharts false for good.
+func (v *conversion) fixConditions(spec shape) {
 	for _, at := range sortedKeys(v.fixed) {
 		s := shapeAt(spec, at)
 		if s == nil {
 			continue
 		}
 		if s["default"] == true {
-			v.note(Note{File: "values.yaml", What: at + ", which is true",
+			v.addNote(Note{File: "values.yaml", What: at + ", which is true",
 				Do: "false now, since the subchart was not carried over: say in the spec where its service is"})
 		}
 		s["type"], s["default"] = "boolean", false
@@ -102,15 +102,14 @@ func (v *conversion) fix(spec shape) {
 	}
 }
 
-// settle takes what has a default from what is required, for the API server
-// wants it in the default of what is around it; and the default {} from objects
-// of which something is required, and makes those required in turn. It says
-// whether the shape may be left out.
-func settle(s shape) bool {
+// settleDefaults removes fields with a default from the required ones, since the API server wants
+// them in the default of the object around. It removes the default {} from objects with required
+// fields, and makes these objects required in turn. It reports whether the shape is optional.
+func settleDefaults(s shape) bool {
 	props := asMap(s["properties"])
 	for _, name := range sortedKeys(props) {
-		if p := asMap(props[name]); !settle(p) {
-			require(s, name)
+		if p := asMap(props[name]); !settleDefaults(p) {
+			requireField(s, name)
 		}
 	}
 	required, _ := s["required"].([]any)
@@ -119,7 +118,7 @@ func settle(s shape) bool {
 		return has
 	})
 	if items := asMap(s["items"]); items != nil {
-		settle(items)
+		settleDefaults(items)
 	}
 	if len(required) == 0 {
 		delete(s, "required")
@@ -131,16 +130,17 @@ func settle(s shape) bool {
 	return !had
 }
 
-func require(s shape, name string) {
+// requireField adds a field to the required ones.
+func requireField(s shape, name string) {
 	required, _ := s["required"].([]any)
 	if !slices.Contains(required, any(name)) {
 		s["required"] = append(required, name)
 	}
 }
 
-// demand fills an example with what must be said: what the schema requires,
-// and what templates refuse to be without.
-func demand(s shape, u *use, into shape) {
+// fillExample fills an example with the fields that must be given: those that the schema requires,
+// and those that templates refuse to be without.
+func fillExample(s shape, u *use, into shape) {
 	props := asMap(s["properties"])
 	required, _ := s["required"].([]any)
 	for _, name := range sortedKeys(props) {
@@ -152,19 +152,19 @@ func demand(s shape, u *use, into shape) {
 		d, has := p["default"]
 		if p["type"] == "object" {
 			inner := shape{}
-			if demand(p, below, inner); len(inner) > 0 || slices.Contains(required, any(name)) && !has {
+			if fillExample(p, below, inner); len(inner) > 0 || slices.Contains(required, any(name)) && !has {
 				into[name] = inner
 			}
 			continue
 		}
 		if below.required && (!has || d == "") || slices.Contains(required, any(name)) && !has {
-			into[name] = sample(p)
+			into[name] = sampleValue(p)
 		}
 	}
 }
 
-// sample is a value of a shape.
-func sample(s shape) any {
+// sampleValue returns a value of a shape.
+func sampleValue(s shape) any {
 	if enum, ok := s["enum"].([]any); ok && len(enum) > 0 {
 		return enum[0]
 	}
@@ -180,19 +180,19 @@ func sample(s shape) any {
 		least, _ := s["minItems"].(float64)
 		list := []any{}
 		for range int(least) {
-			list = append(list, sample(asMap(s["items"])))
+			list = append(list, sampleValue(asMap(s["items"])))
 		}
 		return list
 	case "object":
 		into := shape{}
-		demand(s, nil, into)
+		fillExample(s, nil, into)
 		return into
 	}
 	return "example"
 }
 
-// crd is the whole definition.
-func (v *conversion) crd(spec shape) shape {
+// makeCRD returns the whole definition.
+func (v *conversion) makeCRD(spec shape) shape {
 	t := v.target
 	root := shape{
 		"type": "object", "description": t.Kind + ", made of the Helm chart " + v.name + " " + v.version + ".",
@@ -258,8 +258,8 @@ func statusShape() shape {
 	}}
 }
 
-// resource is a custom resource with a spec.
-func (v *conversion) resource(spec shape) ([]byte, error) {
+// writeResource returns a custom resource with a spec, as YAML.
+func (v *conversion) writeResource(spec shape) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "apiVersion: %s/%s\nkind: %s\nmetadata:\n  name: %s\n", v.target.Group, v.target.Version, v.target.Kind, "example")
 	data, err := sigsyaml.Marshal(shape{"spec": spec})

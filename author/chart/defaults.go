@@ -17,13 +17,13 @@ var (
 	sensitive = regexp.MustCompile(`(?i)(?:password|passwd|secret|secretkey|token|apikey|accesskey|credentials|privatekey)$`)
 )
 
-// accepted is the CRD as text, without the defaults that its own schema
-// refuses: a chart whose values break their schema wants them to be given.
-func (v *conversion) accepted(spec shape) ([]byte, error) {
+// acceptedCRD returns the CRD as text, without the defaults that its own schema refuses. A chart
+// whose values break their schema wants them to be given.
+func (v *conversion) acceptedCRD(spec shape) ([]byte, error) {
 	file := "crds/" + v.target.Name() + ".yaml"
 	for {
-		settle(spec)
-		crd, err := sigsyaml.Marshal(v.crd(spec))
+		settleDefaults(spec)
+		crd, err := sigsyaml.Marshal(v.makeCRD(spec))
 		if err != nil {
 			return nil, fmt.Errorf("writing the CRD: %w", err)
 		}
@@ -60,10 +60,10 @@ func (v *conversion) dropDefaults(spec shape, err error) bool {
 			continue
 		}
 		delete(at, "default")
-		require(within, path[len(path)-1])
+		requireField(within, path[len(path)-1])
 		dropped = true
 		name := strings.Join(path[1:], ".")
-		v.note(Note{File: "values.yaml", What: name + ", which values.schema.json refuses",
+		v.addNote(Note{File: "values.yaml", What: name + ", which values.schema.json refuses",
 			Do: "it has no default, and must be given: " + f.Text})
 	}
 	return dropped
@@ -80,14 +80,14 @@ func (v *conversion) noteSecrets(s shape, path string) {
 				delete(p, "default")
 				do += ". Its default is left out"
 			}
-			v.note(Note{File: "values.yaml", What: at + ", which looks secret", Do: do})
+			v.addNote(Note{File: "values.yaml", What: at + ", which looks secret", Do: do})
 		}
 		v.noteSecrets(p, at)
 	}
 }
 
-// pruned is a default without what a shape does not have.
-func pruned(v any, s shape) any {
+// pruneDefault returns a default without the fields that a shape does not have.
+func pruneDefault(v any, s shape) any {
 	if s[openKey] == true || s["additionalProperties"] != nil {
 		return v
 	}
@@ -99,11 +99,11 @@ func pruned(v any, s shape) any {
 				delete(v, name)
 				continue
 			}
-			v[name] = pruned(value, asMap(props[name]))
+			v[name] = pruneDefault(value, asMap(props[name]))
 		}
 	case []any:
 		for i, item := range v {
-			v[i] = pruned(item, asMap(s["items"]))
+			v[i] = pruneDefault(item, asMap(s["items"]))
 		}
 	}
 	return v

@@ -28,19 +28,20 @@ var (
 	partLine = regexp.MustCompile(`(?m)^---[^\n]*\n?`)
 )
 
-func (d *document) gvk() apischema.GroupVersionKind {
+// groupVersionKind returns the group, version and kind of the document.
+func (d *document) groupVersionKind() apischema.GroupVersionKind {
 	return apischema.FromAPIVersionAndKind(d.apiVersion, d.kind)
 }
 
-// documents finds the documents of a template; a partial has none.
-func (s *source) documents() []*document {
-	if s.partial() {
+// findDocuments returns the documents of a template. A partial has none.
+func (s *source) findDocuments() []*document {
+	if s.isPartial() {
 		return nil
 	}
 	var all []*document
 	from := 0
 	for _, part := range append(partLine.FindAllStringIndex(s.text, -1), []int{len(s.text), len(s.text)}) {
-		if d := s.document(span{from, part[0]}); d != nil {
+		if d := s.readDocument(span{from, part[0]}); d != nil {
 			all = append(all, d)
 		}
 		from = part[1]
@@ -48,17 +49,17 @@ func (s *source) documents() []*document {
 	return all
 }
 
-// document reads the lines of one document, nil if it has no kind.
-func (s *source) document(at span) *document {
+// readDocument reads the lines of one document. It returns nil if the document has no kind.
+func (s *source) readDocument(at span) *document {
 	text := s.textOf(at)
 	d := &document{span: at}
 	for _, m := range kindLine.FindAllStringSubmatchIndex(text, -1) {
-		if !s.gone(at.from + m[0]) {
+		if !s.isGone(at.from + m[0]) {
 			d.kind = text[m[2]:m[3]]
 		}
 	}
 	for _, m := range apiLine.FindAllStringSubmatchIndex(text, -1) {
-		if m[2] < 0 || s.gone(at.from+m[0]) {
+		if m[2] < 0 || s.isGone(at.from+m[0]) {
 			continue
 		}
 		if v := bareText.FindStringSubmatch(text[m[2]:m[3]]); v != nil {
@@ -79,7 +80,7 @@ func (s *source) document(at span) *document {
 func (s *source) kindNear(in span, off int) string {
 	for _, at := range []span{{off, in.to}, {in.from, off}} {
 		for _, m := range kindLine.FindAllStringSubmatchIndex(s.textOf(at), -1) {
-			if !s.gone(at.from + m[0]) {
+			if !s.isGone(at.from + m[0]) {
 				return s.textOf(span{at.from + m[2], at.from + m[3]})
 			}
 		}
@@ -88,7 +89,7 @@ func (s *source) kindNear(in span, off int) string {
 }
 
 func (s *source) documentAt(off int) *document {
-	for _, d := range s.documents() {
+	for _, d := range s.findDocuments() {
 		if d.from <= off && off < d.to {
 			return d
 		}
@@ -96,9 +97,8 @@ func (s *source) documentAt(off int) *document {
 	return nil
 }
 
-// balanced reports whether every block that begins in a span ends in it, and the
-// other way round.
-func (s *source) balanced(at span) bool {
+// isBalanced reports whether no block of the source crosses the bounds of a span.
+func (s *source) isBalanced(at span) bool {
 	for _, b := range s.blocks {
 		for _, a := range b {
 			first, inside := at.from <= b[0].from && b[0].from < at.to, at.from <= a.from && a.from < at.to
@@ -110,10 +110,10 @@ func (s *source) balanced(at span) bool {
 	return true
 }
 
-// shrunk is a span without the blocks at its ends that reach out of it: the
-// document itself, within what decides whether it is there.
-func (s *source) shrunk(at span) span {
-	for !s.balanced(at) {
+// shrinkSpan returns a span without the blocks at its ends that reach out of it. That is the
+// document itself, within the conditions that decide whether it is there.
+func (s *source) shrinkSpan(at span) span {
+	for !s.isBalanced(at) {
 		first, last := -1, -1
 		for i, a := range s.actions {
 			if at.from <= a.from && a.to <= at.to && !a.comment {
@@ -164,40 +164,40 @@ func (v *conversion) leaveOut() {
 	}
 	for _, s := range v.sources {
 		if r := (&rewriter{v, s}); !s.left {
-			r.labels()
-			for _, d := range s.documents() {
+			r.rewriteLabels()
+			for _, d := range s.findDocuments() {
 				r.leaveHook(d)
 			}
-			for _, d := range s.documents() {
-				r.header(d)
+			for _, d := range s.findDocuments() {
+				r.rewriteHeader(d)
 			}
-			for _, d := range s.documents() {
-				r.mark(d)
+			for _, d := range s.findDocuments() {
+				r.markDocument(d)
 			}
-			r.outside()
+			r.deleteOutside()
 			r.noteUnsaid()
 		}
 	}
-	v.apart()
+	v.prefixNames()
 	v.leaveParts()
-	v.prune()
+	v.pruneDefines()
 }
 
 func (r *rewriter) foldAll() {
-	r.fold(r.tree.Root)
+	r.foldList(r.tree.Root)
 	for _, name := range sortedKeys(r.source.defines) {
-		r.fold(r.source.defines[name].Root)
+		r.foldList(r.source.defines[name].Root)
 	}
 }
 
 // noteUnsaid notes a file that prints something of which no line says what.
 func (r *rewriter) noteUnsaid() {
-	if r.partial() || r.left || len(r.documents()) > 0 || strings.TrimSpace(r.source.result()) == "" {
+	if r.isPartial() || r.left || len(r.findDocuments()) > 0 || strings.TrimSpace(r.source.resultText()) == "" {
 		return
 	}
-	prints := slices.IndexFunc(r.actions, func(a action) bool { return !r.gone(a.from) && !a.comment })
+	prints := slices.IndexFunc(r.actions, func(a action) bool { return !r.isGone(a.from) && !a.comment })
 	if prints >= 0 {
-		r.source.note(r.actions[prints].from, "objects of computed kinds",
+		r.source.noteAt(r.actions[prints].from, "objects of computed kinds",
 			"list the kinds that there may be under children in kind.yaml; what is not listed is refused")
 	}
 }
@@ -207,14 +207,15 @@ func (r *rewriter) leaveFile() {
 	switch name := strings.TrimPrefix(r.source.name, "templates/"); {
 	case name == "NOTES.txt":
 		r.left = true
-		r.conversion.note(Note{File: r.source.name, What: "the notes for whoever installs the chart",
+		r.conversion.addNote(Note{File: r.source.name, What: "the notes for whoever installs the chart",
 			Do: "left out: write into status.yaml what users of a resource should see"})
 	case strings.HasPrefix(name, "tests/"):
 		r.left = true
-		r.conversion.note(Note{File: r.source.name, What: "a test of helm test", Do: "left out: write golden cases into tests/"})
-	case !r.partial() && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") && !strings.HasSuffix(name, ".tpl"):
+		r.conversion.addNote(Note{File: r.source.name, What: "a test of helm test", Do: "left out: write golden cases into tests/"})
+	case !r.isPartial() && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") && !strings.HasSuffix(name, ".tpl"):
 		r.left = true
-		r.conversion.note(Note{File: r.source.name, What: "a template that is no YAML file", Do: "left out: name it .yaml if it makes objects"})
+		r.conversion.addNote(Note{File: r.source.name, What: "a template that is no YAML file",
+			Do: "left out: name it .yaml if it makes objects"})
 	}
 }
 
@@ -223,25 +224,25 @@ func (r *rewriter) leaveHook(d *document) {
 	if d.hook == "" {
 		return
 	}
-	do := "left out: there are no installs and upgrades. " + instead(d)
+	do := "left out: there are no installs and upgrades. " + hookAdvice(d)
 	if strings.HasPrefix(d.hook, "test") {
 		do = "left out: write golden cases into tests/"
 	}
-	r.conversion.note(Note{File: r.source.name, Line: r.line(d.hookAt), What: "the hook " + strings.TrimSpace(d.hook) + " (" + d.kind + ")",
-		Do: do})
-	if len(r.documents()) == 1 {
+	r.conversion.addNote(Note{File: r.source.name, Line: r.lineAt(d.hookAt),
+		What: "the hook " + strings.TrimSpace(d.hook) + " (" + d.kind + ")", Do: do})
+	if len(r.findDocuments()) == 1 {
 		r.left = true
 		return
 	}
-	at := r.shrunk(d.span)
+	at := r.shrinkSpan(d.span)
 	if line := r.lineSpan(max(d.from-1, 0)); at == d.span && partLine.MatchString(r.textOf(line)) {
 		at.from = line.from
 	}
 	r.delete(at)
 }
 
-// instead is what an author may write in the place of a hook.
-func instead(d *document) string {
+// hookAdvice returns what an author may write in place of a hook.
+func hookAdvice(d *document) string {
 	switch {
 	case strings.Contains(d.hook, "delete"):
 		return "What must be done before a resource goes needs a child of its own and deleteOrder in kind.yaml"
@@ -251,9 +252,9 @@ func instead(d *document) string {
 	return "Write it as a child; what must come after it reads it with await"
 }
 
-// outside takes out text of a partial that is in no define: nothing prints it.
-func (r *rewriter) outside() {
-	if !r.partial() {
+// deleteOutside takes out text of a partial that is in no define. Nothing prints it.
+func (r *rewriter) deleteOutside() {
+	if !r.isPartial() {
 		return
 	}
 	at := 0
@@ -262,21 +263,21 @@ func (r *rewriter) outside() {
 		if a.word != "define" || b == nil || a.from < at {
 			continue
 		}
-		r.blanks(span{at, a.from})
+		r.deleteSpan(span{at, a.from})
 		at = b[len(b)-1].to
 	}
-	r.blanks(span{at, len(r.text)})
+	r.deleteSpan(span{at, len(r.text)})
 }
 
-// blanks takes out a span but for its comments and blank lines.
-func (r *rewriter) blanks(at span) {
+// deleteSpan takes out a span except for its comments and blank lines.
+func (r *rewriter) deleteSpan(at span) {
 	for _, a := range r.actions {
 		if a.comment && at.from <= a.from && a.to <= at.to {
-			r.blanks(span{at.from, a.from})
+			r.deleteSpan(span{at.from, a.from})
 			at.from = a.to
 		}
 	}
 	if strings.TrimSpace(r.textOf(at)) != "" {
-		r.replace(at, "\n")
+		r.replaceSpan(at, "\n")
 	}
 }

@@ -20,32 +20,31 @@ var drawn = map[string]int{
 
 const longestDrawn = 256
 
-// draw makes a random text one that is drawn once, in the Secret that it is
-// for.
-func (r *rewriter) draw(p *parse.PipeNode, i int) bool {
+// rewriteRandom replaces a random text by one that is drawn once, in the Secret that it is for.
+func (r *rewriter) rewriteRandom(p *parse.PipeNode, i int) bool {
 	cmd := p.Cmds[i]
 	name := cmd.Args[0].(*parse.IdentifierNode).Ident
 	at := r.commandSpan(cmd)
-	home, key, ok := r.home(at.from, 0)
+	home, key, ok := r.findHome(at.from, 0)
 	if !ok || i > 0 {
-		r.refuse(p, i, name+" outside of one key of a Secret", `draw it once, in a Secret: {{ stable "secret" "password" 24 }}`)
+		r.refuseCommand(p, i, name+" outside of one key of a Secret", `draw it once, in a Secret: {{ stable "secret" "password" 24 }}`)
 		return true
 	}
-	length, said := r.length(cmd, drawn[name])
+	length, said := r.drawnLength(cmd, drawn[name])
 	if length < 1 || length > longestDrawn {
-		r.refuse(p, i, name+" of a computed length", fmt.Sprintf("write {{ stable %q %q 24 }}, with the length that you want", home, key))
+		r.refuseCommand(p, i, name+" of a computed length", fmt.Sprintf("write {{ stable %q %q 24 }}, with the length that you want", home, key))
 		return true
 	}
 	if said != "" || name != "randAlphaNum" {
-		r.source.note(at.from, r.textOf(at), fmt.Sprintf("drawn by stable, once, as %d letters and digits%s", length, said))
+		r.source.noteAt(at.from, r.textOf(at), fmt.Sprintf("drawn by stable, once, as %d letters and digits%s", length, said))
 	}
-	r.replace(at, fmt.Sprintf("stable %q %q %d", home, key, length))
+	r.replaceSpan(at, fmt.Sprintf("stable %q %q %d", home, key, length))
 	return true
 }
 
-// length is the length that a call asks for, and what to say of it if it is
-// that of a default.
-func (r *rewriter) length(cmd *parse.CommandNode, otherwise int) (n int, said string) {
+// drawnLength returns the length that a call asks for. If it is the length of a default, it also
+// returns a remark on that.
+func (r *rewriter) drawnLength(cmd *parse.CommandNode, otherwise int) (n int, said string) {
 	if otherwise > 0 || len(cmd.Args) != 2 {
 		return otherwise, ""
 	}
@@ -66,10 +65,9 @@ func (r *rewriter) length(cmd *parse.CommandNode, otherwise int) (n int, said st
 
 var keyBefore = regexp.MustCompile(`^\s*["']?([A-Za-z0-9._-]+)["']?:\s`)
 
-// home is the file and key of the Secret that a text is drawn for: those of
-// its line, of the line that prints the variable it is kept in, or of the one
-// that includes the define it is in.
-func (r *rewriter) home(off, depth int) (file, key string, ok bool) {
+// findHome returns the file and key of the Secret that a text is drawn for. They are those of its
+// line, of the line that prints its variable, or of the line that includes its define.
+func (r *rewriter) findHome(off, depth int) (file, key string, ok bool) {
 	if depth > 4 {
 		return "", "", false
 	}
@@ -77,18 +75,18 @@ func (r *rewriter) home(off, depth int) (file, key string, ok bool) {
 		return r.homeOfDefine(in, depth)
 	}
 	d := r.documentAt(off)
-	if d == nil || d.kind != "Secret" || d.apiVersion != "v1" || r.partial() || r.others("Secret", d) {
+	if d == nil || d.kind != "Secret" || d.apiVersion != "v1" || r.isPartial() || r.hasOthers("Secret", d) {
 		return "", "", false
 	}
 	a := r.actionAt(off)
 	if m := keyBefore.FindStringSubmatch(r.lineOf(a.from)); m != nil {
-		return r.stem(), m[1], true
+		return r.stemName(), m[1], true
 	}
 	if m := assigned.FindStringSubmatch(r.text[a.begin:a.end]); m != nil {
 		prints := regexp.MustCompile(`(?m)^\s*["']?([A-Za-z0-9._-]+)["']?:[^\n]*\{\{[^}\n]*\` + m[1] + `\b`)
 		found := prints.FindAllStringSubmatch(r.textOf(span{a.to, d.to}), -1)
 		if len(found) == 1 {
-			return r.stem(), found[0][1], true
+			return r.stemName(), found[0][1], true
 		}
 	}
 	return "", "", false
@@ -105,10 +103,10 @@ func (r *rewriter) homeOfDefine(name string, depth int) (file, key string, ok bo
 		}
 		caller := &rewriter{r.conversion, s}
 		for _, at := range calls.FindAllStringIndex(s.text, -1) {
-			if s.gone(at[0]) {
+			if s.isGone(at[0]) {
 				continue
 			}
-			f, k, found := caller.home(at[0], depth+1)
+			f, k, found := caller.findHome(at[0], depth+1)
 			if !found || ok && (f != file || k != key) {
 				return "", "", false
 			}
@@ -118,9 +116,9 @@ func (r *rewriter) homeOfDefine(name string, depth int) (file, key string, ok bo
 	return file, key, ok
 }
 
-// others reports whether the file has another document of that kind besides.
-func (r *rewriter) others(kind string, d *document) bool {
-	return slices.ContainsFunc(r.documents(), func(o *document) bool { return o.kind == kind && o.from != d.from })
+// hasOthers reports whether the file has another document of that kind.
+func (r *rewriter) hasOthers(kind string, d *document) bool {
+	return slices.ContainsFunc(r.findDocuments(), func(o *document) bool { return o.kind == kind && o.from != d.from })
 }
 
 // lineOf is the line up to off.
@@ -142,15 +140,14 @@ var (
 	annotated  = regexp.MustCompile(`^\s*annotations:\s*$`)
 )
 
-// annotation is the line of an action that is the whole value of an
-// annotation.
-func (s *source) annotation(off int) (span, bool) {
+// annotationLine returns the line of an action that is the whole value of an annotation.
+func (s *source) annotationLine(off int) (span, bool) {
 	line := s.lineSpan(off)
 	text := s.textOf(line)
 	if !wholeEntry.MatchString(text) || strings.Count(text, "{{") != 1 {
 		return span{}, false
 	}
-	above, ok := s.above(line)
+	above, ok := s.lineAbove(line)
 	return line, ok && annotated.MatchString(strings.TrimRight(s.textOf(above), "\n"))
 }
 

@@ -31,8 +31,8 @@ func (s *source) start(n parse.Node) int {
 	return off
 }
 
-// end is the offset behind an operand.
-func (s *source) end(n parse.Node) int {
+// endOf returns the offset behind an operand.
+func (s *source) endOf(n parse.Node) int {
 	at := s.start(n)
 	depth := 0
 	for at < len(s.text) {
@@ -45,7 +45,7 @@ func (s *source) end(n parse.Node) int {
 			}
 			depth--
 		case depth > 0:
-		case blank(c), c == '|', c == ',', c == '}', c == ':', c == '=':
+		case isBlank(c), c == '|', c == ',', c == '}', c == ':', c == '=':
 			return at
 		}
 		at = pastToken(s.text, at)
@@ -56,10 +56,10 @@ func (s *source) end(n parse.Node) int {
 // A span is a part of a text, as byte offsets.
 type span struct{ from, to int }
 
-func (s *source) operandSpan(n parse.Node) span { return span{s.start(n), s.end(n)} }
+func (s *source) operandSpan(n parse.Node) span { return span{s.start(n), s.endOf(n)} }
 
 func (s *source) commandSpan(cmd *parse.CommandNode) span {
-	return span{s.start(cmd.Args[0]), s.end(cmd.Args[len(cmd.Args)-1])}
+	return span{s.start(cmd.Args[0]), s.endOf(cmd.Args[len(cmd.Args)-1])}
 }
 
 // pipeSpan is the commands of a pipeline, without what it declares and without

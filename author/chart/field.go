@@ -24,30 +24,30 @@ func magicAt(names []string) int {
 	return slices.IndexFunc(names, func(name string) bool { return slices.Contains(magic, name) })
 }
 
-// field rewrites a chain of fields that goes through something of Helm's.
-func (r *rewriter) field(n parse.Node, names []string, alone bool) {
+// rewriteField rewrites a chain of fields that goes through an object of Helm.
+func (r *rewriter) rewriteField(n parse.Node, names []string, alone bool) {
 	i := magicAt(names)
 	if i < 0 {
 		return
 	}
 	at := r.operandSpan(n)
 	path := names[i:]
-	if instead := moved(path); instead != "" {
+	if instead := newField(path); instead != "" {
 		from := at.to - len(strings.Join(path, "."))
-		r.replace(span{from, at.to}, instead)
+		r.replaceSpan(span{from, at.to}, instead)
 		return
 	}
-	if text, ok := r.literal(path); ok {
+	if text, ok := r.literalText(path); ok {
 		r.noteVersion(at.from, path)
-		r.replace(at, text)
+		r.replaceSpan(at, text)
 		return
 	}
-	what, do := explain(path)
-	r.fail(at, !alone, "."+strings.Join(path, "."), do+what)
+	what, do := fieldAdvice(path)
+	r.replaceByFail(at, !alone, "."+strings.Join(path, "."), do+what)
 }
 
-// moved is where fields of values and of the release are found now.
-func moved(path []string) string {
+// newField returns where a field of the values or of the release is found now.
+func newField(path []string) string {
 	switch {
 	case path[0] == "Values":
 		return strings.Join(append([]string{"spec"}, path[1:]...), ".")
@@ -61,22 +61,22 @@ func moved(path []string) string {
 	return ""
 }
 
-// literal is the text of a template that stands for what is known now.
-func (r *rewriter) literal(path []string) (string, bool) {
-	if path[0] == "Template" && len(path) == 2 && path[1] == "Name" && !r.partial() {
+// literalText returns a literal for what is known before any resource is there.
+func (r *rewriter) literalText(path []string) (string, bool) {
+	if path[0] == "Template" && len(path) == 2 && path[1] == "Name" && !r.isPartial() {
 		return strconv.Quote(r.chart.name + "/" + r.source.name), true
 	}
-	if s, ok := r.known(path); ok {
+	if s, ok := r.knownText(path); ok {
 		return strconv.Quote(s), true
 	}
 	if len(path) == 1 && path[0] == "Chart" {
-		return r.about1(), true
+		return r.aboutDict(), true
 	}
 	return "", false
 }
 
-// about1 is Chart.yaml's texts as a dict.
-func (r *rewriter) about1() string {
+// aboutDict returns the texts of Chart.yaml as a dict.
+func (r *rewriter) aboutDict() string {
 	var b strings.Builder
 	b.WriteString("(dict")
 	for _, key := range sortedKeys(r.about) {
@@ -91,8 +91,8 @@ func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// known is the text that a field of Helm's has, as far as that is known.
-func (v *conversion) known(path []string) (string, bool) {
+// knownText returns the text that a field of Helm has, as far as it is known.
+func (v *conversion) knownText(path []string) (string, bool) {
 	switch strings.Join(path, ".") {
 	case "Release.Service":
 		return writtenBy, true
@@ -130,15 +130,14 @@ func (v *conversion) known(path []string) (string, bool) {
 // noteVersion says that the version of Kubernetes was taken for a fixed one.
 func (r *rewriter) noteVersion(off int, path []string) {
 	if path[0] == "Capabilities" {
-		r.source.note(off, "."+strings.Join(path, "."),
+		r.source.noteAt(off, "."+strings.Join(path, "."),
 			"taken for that of "+kubeVersion+": a template cannot ask for the version; ask with hasAPI for what you need")
 
 	}
 }
 
-// explain says what may be done about a field of Helm's that there is no
-// counterpart of.
-func explain(path []string) (what, do string) {
+// fieldAdvice returns what may be done about a field of Helm that has no counterpart.
+func fieldAdvice(path []string) (what, do string) {
 	switch path[0] {
 	case "Release":
 		return "", "a resource has no installs, upgrades and revisions, only what it wants: write what holds always, or take it from the spec"
@@ -156,8 +155,8 @@ func explain(path []string) (what, do string) {
 
 var plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]*$`)
 
-// plain writes an action that has become one text as that text.
-func (r *rewriter) plain(n *parse.ActionNode) {
+// inlineText replaces an action that has become one literal by the text itself.
+func (r *rewriter) inlineText(n *parse.ActionNode) {
 	p := n.Pipe
 	if len(p.Decl) > 0 || len(p.Cmds) != 1 || len(p.Cmds[0].Args) != 1 {
 		return
@@ -170,6 +169,6 @@ func (r *rewriter) plain(n *parse.ActionNode) {
 	}
 	var v any
 	if yaml.Unmarshal([]byte(text), &v) == nil && v == text {
-		r.replace(span{a.from, a.to}, text)
+		r.replaceSpan(span{a.from, a.to}, text)
 	}
 }

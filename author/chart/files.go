@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// method rewrites what Helm's own things can do: read files, and say what the
+// rewriteMethod rewrites calls of the methods of Helm objects, which read files and return what the
 // cluster serves.
-func (r *rewriter) method(p *parse.PipeNode, i int) bool {
+func (r *rewriter) rewriteMethod(p *parse.PipeNode, i int) bool {
 	cmd := p.Cmds[i]
-	found := helms(cmd.Args[0])
+	found := helmPath(cmd.Args[0])
 	if len(cmd.Args) != 2 || len(found) < 2 {
 		return false
 	}
@@ -27,7 +27,7 @@ func (r *rewriter) method(p *parse.PipeNode, i int) bool {
 		call, ok = r.fileCall(cmd.Args[1])
 		call = `splitList "\n" (` + call + ")"
 	case "Files.Glob":
-		call, ok = r.glob(cmd.Args[1], func(name string) string { return name }, "")
+		call, ok = r.globDict(cmd.Args[1], func(name string) string { return name }, "")
 	case "Capabilities.APIVersions.Has":
 		call, ok = r.has(cmd)
 	default:
@@ -35,16 +35,16 @@ func (r *rewriter) method(p *parse.PipeNode, i int) bool {
 	}
 	at := r.commandSpan(cmd)
 	if !ok {
-		what, do := explain(found)
-		r.refuse(p, i, r.textOf(at), do+what)
+		what, do := fieldAdvice(found)
+		r.refuseCommand(p, i, r.textOf(at), do+what)
 		return true
 	}
-	r.replace(at, call)
+	r.replaceSpan(at, call)
 	return true
 }
 
-// helms is what an operand names of Helm's own things.
-func helms(n parse.Node) []string {
+// helmPath returns the fields of the object of Helm that an operand names, or nil.
+func helmPath(n parse.Node) []string {
 	var names []string
 	switch n := n.(type) {
 	case *parse.FieldNode:
@@ -58,25 +58,25 @@ func helms(n parse.Node) []string {
 	return nil
 }
 
-// chain rewrites (.Files.Glob "x/*").AsConfig and .AsSecrets.
-func (r *rewriter) chain(n *parse.ChainNode, alone bool) bool {
+// rewriteChain rewrites (.Files.Glob "x/*").AsConfig and .AsSecrets.
+func (r *rewriter) rewriteChain(n *parse.ChainNode, alone bool) bool {
 	p, ok := n.Node.(*parse.PipeNode)
-	if !ok || len(p.Cmds) != 1 || len(p.Cmds[0].Args) != 2 || strings.Join(helms(p.Cmds[0].Args[0]), ".") != "Files.Glob" {
+	if !ok || len(p.Cmds) != 1 || len(p.Cmds[0].Args) != 2 || strings.Join(helmPath(p.Cmds[0].Args[0]), ".") != "Files.Glob" {
 		return false
 	}
 	encode, known := map[string]string{"AsConfig": "", "AsSecrets": " | b64enc"}[n.Field[0]]
 	at := r.operandSpan(n)
-	call, ok := r.glob(p.Cmds[0].Args[1], path.Base, encode)
+	call, ok := r.globDict(p.Cmds[0].Args[1], path.Base, encode)
 	if !known || !ok {
-		what, do := explain([]string{"Files"})
-		r.fail(at, !alone, r.textOf(at), do+what)
+		what, do := fieldAdvice([]string{"Files"})
+		r.replaceByFail(at, !alone, r.textOf(at), do+what)
 		return true
 	}
 	call = "toYaml (" + call + ")"
 	if !alone {
 		call = "(" + call + ")"
 	}
-	r.replace(at, call)
+	r.replaceSpan(at, call)
 	return true
 }
 
@@ -84,7 +84,7 @@ func (r *rewriter) chain(n *parse.ChainNode, alone bool) bool {
 func (r *rewriter) literalFile(node parse.Node) (string, bool) {
 	p, ok := node.(*parse.PipeNode)
 	if !ok || len(p.Cmds) != 1 || len(p.Cmds[0].Args) != 2 ||
-		!slices.Contains([]string{"Files.Get", "Files.GetBytes"}, strings.Join(helms(p.Cmds[0].Args[0]), ".")) {
+		!slices.Contains([]string{"Files.Get", "Files.GetBytes"}, strings.Join(helmPath(p.Cmds[0].Args[0]), ".")) {
 		return "", false
 	}
 	name, ok := p.Cmds[0].Args[1].(*parse.StringNode)
@@ -99,12 +99,12 @@ func (r *rewriter) literalFile(node parse.Node) (string, bool) {
 func (r *rewriter) fileCall(name parse.Node) (string, bool) {
 	literal, ok := name.(*parse.StringNode)
 	if ok {
-		as, there := r.take(path.Clean(literal.Text))
+		as, there := r.takeFile(path.Clean(literal.Text))
 		return "file " + strconv.Quote(as), there
 	}
 	var all []string
 	for _, m := range globbed.FindAllStringSubmatch(r.text, -1) {
-		all = append(all, r.matching(m[1])...)
+		all = append(all, r.matchFiles(m[1])...)
 	}
 	if _, computed := name.(*parse.VariableNode); !computed || len(all) == 0 {
 		return "", false
@@ -115,14 +115,14 @@ func (r *rewriter) fileCall(name parse.Node) (string, bool) {
 
 var globbed = regexp.MustCompile(`\.Files\.Glob\s+"([^"]+)"`)
 
-// glob is a dict of the files that a literal pattern matches, with the keys
-// that a function makes of their paths.
-func (r *rewriter) glob(pattern parse.Node, key func(string) string, encode string) (string, bool) {
+// globDict returns a dict of the files that a literal pattern matches. key makes the keys of their
+// paths.
+func (r *rewriter) globDict(pattern parse.Node, key func(string) string, encode string) (string, bool) {
 	literal, ok := pattern.(*parse.StringNode)
 	if !ok {
 		return "", false
 	}
-	return r.dictOf(r.matching(literal.Text), key, encode)
+	return r.dictOf(r.matchFiles(literal.Text), key, encode)
 }
 
 func (r *rewriter) dictOf(names []string, key func(string) string, encode string) (string, bool) {
@@ -130,7 +130,7 @@ func (r *rewriter) dictOf(names []string, key func(string) string, encode string
 	b.WriteString("dict")
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		as, ok := r.take(name)
+		as, ok := r.takeFile(name)
 		if !ok {
 			return "", false
 		}
@@ -139,8 +139,8 @@ func (r *rewriter) dictOf(names []string, key func(string) string, encode string
 	return b.String(), true
 }
 
-// matching are the files that a glob of Helm's matches.
-func (v *conversion) matching(glob string) []string {
+// matchFiles returns the files that a glob of Helm matches.
+func (v *conversion) matchFiles(glob string) []string {
 	pattern := regexp.QuoteMeta(glob)
 	for _, part := range [][2]string{{`\*\*`, `.*`}, {`\*`, `[^/]*`}, {`\?`, `[^/]`}, {`\{`, `(?:`}, {`\}`, `)`}, {`,`, `|`}} {
 		pattern = strings.ReplaceAll(pattern, part[0], part[1])
@@ -152,8 +152,8 @@ func (v *conversion) matching(glob string) []string {
 	return slices.DeleteFunc(sortedKeys(v.files), func(name string) bool { return !matches.MatchString(name) })
 }
 
-// take copies a file into files/, which has no folders.
-func (r *rewriter) take(name string) (as string, ok bool) {
+// takeFile copies a file into files/, which has no folders.
+func (r *rewriter) takeFile(name string) (as string, ok bool) {
 	data, there := r.files[name]
 	if !there || !utf8.Valid(data) {
 		return "", false
@@ -185,7 +185,7 @@ func (r *rewriter) addText(from, as, called, text string) bool {
 	text = strings.TrimSuffix(text, "\n")
 	s := &source{name: from, as: as, text: "{{- define " + strconv.Quote(called) + " -}}\n" + text + "{{- end }}\n"}
 	if err := s.parse(); err != nil {
-		r.conversion.note(Note{File: from, What: "a template that cannot be read", Do: err.Error()})
+		r.conversion.addNote(Note{File: from, What: "a template that cannot be read", Do: err.Error()})
 		return false
 	}
 	r.sources = append(r.sources, s)

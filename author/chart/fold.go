@@ -18,9 +18,9 @@ type arm struct {
 	cond *parse.PipeNode
 }
 
-// fold decides the ifs of a list whose conditions are known, and takes out the
-// branches that are never taken.
-func (r *rewriter) fold(list *parse.ListNode) {
+// foldList decides the ifs of a list whose conditions are known, and takes out the branches that
+// are never taken.
+func (r *rewriter) foldList(list *parse.ListNode) {
 	if list == nil {
 		return
 	}
@@ -28,14 +28,14 @@ func (r *rewriter) fold(list *parse.ListNode) {
 		switch n := n.(type) {
 		case *parse.IfNode:
 			r.foldIf(n)
-			r.fold(n.List)
-			r.fold(n.ElseList)
+			r.foldList(n.List)
+			r.foldList(n.ElseList)
 		case *parse.WithNode:
-			r.fold(n.List)
-			r.fold(n.ElseList)
+			r.foldList(n.List)
+			r.foldList(n.ElseList)
 		case *parse.RangeNode:
-			r.fold(n.List)
-			r.fold(n.ElseList)
+			r.foldList(n.List)
+			r.foldList(n.ElseList)
 		}
 	}
 }
@@ -48,14 +48,14 @@ func (r *rewriter) foldIf(n *parse.IfNode) {
 	}
 	end := b[len(b)-1]
 	conds := map[int]*parse.PipeNode{}
-	r.conditions(n, conds)
+	r.collectConditions(n, conds)
 	var arms []arm
 	for _, a := range b[:len(b)-1] {
 		arms = append(arms, arm{a, conds[a.from]})
 	}
 	var kept []arm
 	for i, a := range arms {
-		holds, known := r.holds(a.cond)
+		holds, known := r.isTrue(a.cond)
 		if known && !holds {
 			continue
 		}
@@ -78,15 +78,15 @@ func (r *rewriter) foldIf(n *parse.IfNode) {
 // noteDecided says which conditions about the cluster were decided.
 func (r *rewriter) noteDecided(arms []arm) {
 	for _, a := range arms {
-		if a.cond == nil || r.gone(a.from) {
+		if a.cond == nil || r.isGone(a.from) {
 			continue
 		}
 		text := r.textOf(r.pipeSpan(a.cond))
-		holds, known := r.holds(a.cond)
+		holds, known := r.isTrue(a.cond)
 		if !known || !strings.Contains(text, ".Capabilities.") && !strings.Contains(text, "include ") {
 			continue
 		}
-		r.decided = append(r.decided, decision{r.source, a.action, Note{File: r.source.name, Line: r.line(a.from), What: text,
+		r.decided = append(r.decided, decision{r.source, a.action, Note{File: r.source.name, Line: r.lineAt(a.from), What: text,
 			Do: fmt.Sprintf("always %t in a cluster of Kubernetes %s, so the branch is decided: see that this is meant", holds, kubeVersion)}})
 	}
 }
@@ -110,8 +110,8 @@ func (v *conversion) notesDecided() []Note {
 	return all
 }
 
-// conditions collects the conditions of a chain by their actions.
-func (r *rewriter) conditions(n *parse.IfNode, into map[int]*parse.PipeNode) {
+// collectConditions collects the conditions of a chain by their actions.
+func (r *rewriter) collectConditions(n *parse.IfNode, into map[int]*parse.PipeNode) {
 	into[r.actionAt(r.pipeSpan(n.Pipe).from).from] = n.Pipe
 	if n.ElseList == nil || len(n.ElseList.Nodes) != 1 {
 		return
@@ -119,7 +119,7 @@ func (r *rewriter) conditions(n *parse.IfNode, into map[int]*parse.PipeNode) {
 	if next, ok := n.ElseList.Nodes[0].(*parse.IfNode); ok {
 		a := r.actionAt(r.pipeSpan(next.Pipe).from)
 		if r.blocks[a.from] == nil {
-			r.conditions(next, into)
+			r.collectConditions(next, into)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (r *rewriter) conditions(n *parse.IfNode, into map[int]*parse.PipeNode) {
 // keepArms takes out all arms but some.
 func (r *rewriter) keepArms(b block, kept []arm, end action) {
 	if len(kept) == 0 {
-		r.delete(r.whole(b[0], end))
+		r.delete(r.wholeSpan(b[0], end))
 		return
 	}
 	next := map[int]action{}
@@ -135,9 +135,9 @@ func (r *rewriter) keepArms(b block, kept []arm, end action) {
 		next[a.from] = b[i+1]
 	}
 	if kept[0].cond == nil {
-		r.unwrap(span{r.whole(b[0], b[0]).from, r.whole(kept[0].action, kept[0].action).to})
+		r.unwrapBranch(span{r.wholeSpan(b[0], b[0]).from, r.wholeSpan(kept[0].action, kept[0].action).to})
 		last := next[kept[0].from]
-		r.delete(span{r.whole(last, last).from, r.whole(end, end).to})
+		r.delete(span{r.wholeSpan(last, last).from, r.wholeSpan(end, end).to})
 		return
 	}
 	at := b[0].from
@@ -150,7 +150,7 @@ func (r *rewriter) keepArms(b block, kept []arm, end action) {
 			from := a.begin + strings.Index(words, "else")
 			r.delete(span{from, from + strings.Index(words[strings.Index(words, "else"):], "if")})
 		case i > 0 && a.cond == nil && strings.TrimSpace(words) != "else":
-			r.replace(span{a.begin, a.end}, " else ")
+			r.replaceSpan(span{a.begin, a.end}, " else ")
 		}
 		at = next[a.from].from
 	}
@@ -159,39 +159,39 @@ func (r *rewriter) keepArms(b block, kept []arm, end action) {
 	}
 }
 
-// unwrap takes out what opens a branch that is always taken. What stood at
-// column 0 stays there, as the lines that say what a document is must.
-func (r *rewriter) unwrap(at span) {
+// unwrapBranch takes out what opens a branch that is always taken. Text at column 0 stays there,
+// since the lines that start a document must be there.
+func (r *rewriter) unwrapBranch(at span) {
 	joined := at.from > 0 && r.text[at.from-1] != '\n'
 	if joined && r.text[at.to-1] == '\n' {
-		r.replace(at, "\n")
+		r.replaceSpan(at, "\n")
 		return
 	}
 	r.delete(at)
 }
 
-// holds reports whether a condition is true, as far as that is known.
-func (r *rewriter) holds(p *parse.PipeNode) (holds, known bool) {
+// isTrue reports whether a condition is true, as far as that is known.
+func (r *rewriter) isTrue(p *parse.PipeNode) (holds, known bool) {
 	if p == nil {
 		return true, true
 	}
-	v, known := r.value(p)
+	v, known := r.foldValue(p)
 	return v != "" && v != "false", known
 }
 
-// value is the text of an expression that is known before any resource is;
-// "true" and "false" stand for booleans.
-func (v *conversion) value(p *parse.PipeNode) (string, bool) {
+// foldValue returns the text of an expression that is known before any resource is. "true" and
+// "false" stand for booleans.
+func (v *conversion) foldValue(p *parse.PipeNode) (string, bool) {
 	if len(p.Cmds) != 1 || len(p.Decl) > 0 {
 		return "", false
 	}
 	args := p.Cmds[0].Args
-	if path := helms(args[0]); path != nil {
+	if path := helmPath(args[0]); path != nil {
 		switch {
 		case len(args) == 1:
-			return v.known(path)
+			return v.knownText(path)
 		case len(args) == 2 && strings.Join(path, ".") == "Capabilities.APIVersions.Has":
-			return v.served(args[1])
+			return v.isServed(args[1])
 		}
 		return "", false
 	}
@@ -215,7 +215,7 @@ func (v *conversion) value(p *parse.PipeNode) (string, bool) {
 	if !all || len(texts) == 0 {
 		return "", false
 	}
-	return apply(fn.Ident, texts)
+	return applyFunction(fn.Ident, texts)
 }
 
 func (v *conversion) operandValue(n parse.Node) (string, bool) {
@@ -223,48 +223,49 @@ func (v *conversion) operandValue(n parse.Node) (string, bool) {
 	case *parse.StringNode:
 		return n.Text, true
 	case *parse.PipeNode:
-		return v.value(n)
+		return v.foldValue(n)
 	case *parse.BoolNode:
 		return n.String(), true
 	}
-	if path := helms(n); path != nil {
-		return v.known(path)
+	if path := helmPath(n); path != nil {
+		return v.knownText(path)
 	}
 	return "", false
 }
 
-func truth(holds bool) (string, bool) {
+// truthText returns "true" or "false".
+func truthText(holds bool) (string, bool) {
 	if holds {
 		return "true", true
 	}
 	return "false", true
 }
 
-// apply is what some functions give for known texts.
-func apply(name string, texts []string) (string, bool) {
+// applyFunction returns the result of a function for known texts.
+func applyFunction(name string, texts []string) (string, bool) {
 	last := texts[len(texts)-1]
 	switch {
 	case name == "and" || name == "or":
 		return last, true
 	case name == "not" && len(texts) == 1:
-		return truth(last == "" || last == "false")
+		return truthText(last == "" || last == "false")
 	case name == "eq" && len(texts) == 2:
-		return truth(texts[0] == last)
+		return truthText(texts[0] == last)
 	case name == "ne" && len(texts) == 2:
-		return truth(texts[0] != last)
+		return truthText(texts[0] != last)
 	case name == "semverCompare" && len(texts) == 2:
 		constraint, err := semver.NewConstraint(texts[0])
 		version, err2 := semver.NewVersion(last)
 		if err == nil && err2 == nil {
-			return truth(constraint.Check(version))
+			return truthText(constraint.Check(version))
 		}
 	}
 	return "", false
 }
 
-// served reports whether a cluster serves a group and version, or a kind of it,
-// where that is the same for every cluster.
-func (v *conversion) served(n parse.Node) (string, bool) {
+// isServed returns "true" or "false", for whether a cluster serves a group and version or a kind of
+// it. The answer is known only where it is the same for every cluster.
+func (v *conversion) isServed(n parse.Node) (string, bool) {
 	text, ok := n.(*parse.StringNode)
 	if !ok {
 		return "", false
@@ -274,11 +275,11 @@ func (v *conversion) served(n parse.Node) (string, bool) {
 	switch {
 	case err != nil:
 		return "", false
-	case outlived(parsed):
+	case isOutlived(parsed):
 		return "false", true
-	case kind == "" && standing(parsed):
+	case kind == "" && isStanding(parsed):
 		return "true", true
-	case kind != "" && standing(parsed) && schema.BuiltIn(parsed.WithKind(kind)):
+	case kind != "" && isStanding(parsed) && schema.BuiltIn(parsed.WithKind(kind)):
 		return "true", true
 	}
 	return "", false

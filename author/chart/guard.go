@@ -26,8 +26,8 @@ func (r *rewriter) guardRange(n *parse.RangeNode) {
 	}
 	blanks := line[:indentOf(line)]
 	over := r.resultOf(r.pipeSpan(n.Pipe))
-	r.replace(span{m[2], m[2]}, blanks+"{{- if "+over+" }}\n")
-	r.replace(span{last.to, last.to}, "\n"+blanks+"{{- end }}")
+	r.replaceSpan(span{m[2], m[2]}, blanks+"{{- if "+over+" }}\n")
+	r.replaceSpan(span{last.to, last.to}, "\n"+blanks+"{{- end }}")
 }
 
 var opensText = regexp.MustCompile(`[:\-]\s+[|>][-+1-9]*\s*(?:#.*)?$`)
@@ -35,7 +35,7 @@ var opensText = regexp.MustCompile(`[:\-]\s+[|>][-+1-9]*\s*(?:#.*)?$`)
 // inText reports whether a line is text of a block scalar.
 func (s *source) inText(off int) bool {
 	for line := s.lineSpan(off); ; {
-		above, ok := s.above(line)
+		above, ok := s.lineAbove(line)
 		if !ok {
 			return false
 		}
@@ -46,8 +46,8 @@ func (s *source) inText(off int) bool {
 	}
 }
 
-// above is the line that a line stands under.
-func (s *source) above(line span) (span, bool) {
+// lineAbove returns the line that a line is indented under.
+func (s *source) lineAbove(line span) (span, bool) {
 	for at := line.from; at > 0; {
 		up := s.lineSpan(at - 1)
 		bare := s.textOf(up)

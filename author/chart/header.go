@@ -17,47 +17,47 @@ var (
 	computedAPI = regexp.MustCompile(`(?m)^apiVersion:[ \t]*(["']?\{\{[^\n]*\}\}["']?)[ \t]*$`)
 )
 
-// labels adapts labels and annotations that say that Helm made an object.
-func (r *rewriter) labels() {
+// rewriteLabels adapts labels and annotations that mark an object as made by Helm.
+func (r *rewriter) rewriteLabels() {
 	for _, m := range chartLine.FindAllStringIndex(r.text, -1) {
-		if r.balanced(span{m[0], m[1]}) {
+		if r.isBalanced(span{m[0], m[1]}) {
 			r.delete(span{m[0], m[1]})
 		}
 	}
 	for _, m := range helmLine.FindAllStringSubmatchIndex(r.text, -1) {
-		r.replace(span{m[2], m[3]}, writtenBy)
+		r.replaceSpan(span{m[2], m[3]}, writtenBy)
 	}
 	for _, m := range policyLine.FindAllStringSubmatchIndex(r.text, -1) {
-		r.replace(span{m[2], m[3]}, "jacquard.dev/on-delete: keep")
+		r.replaceSpan(span{m[2], m[3]}, "jacquard.dev/on-delete: keep")
 	}
 }
 
-// header makes a computed apiVersion the literal that it is for every cluster.
-func (r *rewriter) header(d *document) {
+// rewriteHeader replaces a computed apiVersion by the literal that it is for every cluster.
+func (r *rewriter) rewriteHeader(d *document) {
 	for _, m := range computedAPI.FindAllStringSubmatchIndex(r.textOf(d.span), -1) {
 		at := span{d.from + m[2], d.from + m[3]}
-		if r.gone(at.from) {
+		if r.isGone(at.from) {
 			continue
 		}
 		found := r.apiVersions(at)
 		kind := r.kindNear(d.span, at.from)
-		text := newest(found, kind)
+		text := newestVersion(found, kind)
 		if text == "" {
 			text = builtIn(kind)
 		}
 		if text == "" {
 			r.left = true
-			r.conversion.note(Note{File: r.source.name, Line: r.line(at.from), What: "a computed apiVersion",
+			r.conversion.addNote(Note{File: r.source.name, Line: r.lineAt(at.from), What: "a computed apiVersion",
 				Do: "the file is left out: write each apiVersion and kind that there may be literally, in branches of `if`"})
 			return
 		}
-		r.source.note(at.from, "a computed apiVersion of "+kind, "it is "+text+" now, since it must be literal")
-		r.replace(at, text)
+		r.source.noteAt(at.from, "a computed apiVersion of "+kind, "it is "+text+" now, since it must be literal")
+		r.replaceSpan(at, text)
 	}
 	r.chooseAPI(d)
 	if d.kind == "" && !r.left {
 		r.left = true
-		r.conversion.note(Note{File: r.source.name, Line: r.line(d.from), What: "a computed kind",
+		r.conversion.addNote(Note{File: r.source.name, Line: r.lineAt(d.from), What: "a computed kind",
 			Do: "the file is left out: write each apiVersion and kind that there may be literally, in branches of `if`"})
 	}
 }
@@ -67,7 +67,7 @@ func (r *rewriter) apiVersions(at span) []string {
 	var found []string
 	for _, m := range regexp.MustCompile(`(?:include|template)\s+"([^"]+)"`).FindAllStringSubmatch(r.textOf(at), -1) {
 		if d := r.conversion.defines[m[1]]; d != nil {
-			more, _ := r.printed(d.tree.Root, 0)
+			more, _ := r.printedVersions(d.tree.Root, 0)
 			found = append(found, more...)
 		}
 	}
@@ -86,9 +86,9 @@ func (r *rewriter) apiVersions(at span) []string {
 func builtIn(kind string) string {
 	found := ""
 	for _, e := range every {
-		gvk := (&document{apiVersion: e, kind: kind}).gvk()
+		gvk := (&document{apiVersion: e, kind: kind}).groupVersionKind()
 		if kind != "" && schema.BuiltIn(gvk) {
-			found = newest(append([]string{e}, found), kind)
+			found = newestVersion(append([]string{e}, found), kind)
 		}
 	}
 	return found
@@ -101,12 +101,12 @@ var onlyAPI = regexp.MustCompile(`^\s*apiVersion:[ \t]*["']?([a-z0-9./-]+)["']?\
 func (r *rewriter) chooseAPI(d *document) {
 	for _, from := range slices.Sorted(keysOf(r.blocks)) {
 		b := r.blocks[from]
-		if b[0].word != "if" || from < d.from || from >= d.to || r.gone(from) {
+		if b[0].word != "if" || from < d.from || from >= d.to || r.isGone(from) {
 			continue
 		}
 		var found []string
 		for i, a := range b[:len(b)-1] {
-			if m := onlyAPI.FindStringSubmatch(r.textOf(span{a.to, b[i+1].from})); m != nil && !r.gone(a.from) {
+			if m := onlyAPI.FindStringSubmatch(r.textOf(span{a.to, b[i+1].from})); m != nil && !r.isGone(a.from) {
 				found = append(found, m[1])
 			}
 		}
@@ -114,12 +114,12 @@ func (r *rewriter) chooseAPI(d *document) {
 			continue
 		}
 		end := b[len(b)-1]
-		text := newest(found, d.kind)
-		r.source.note(from, "a computed apiVersion of "+d.kind, "it is "+text+" now, since it must be literal")
+		text := newestVersion(found, d.kind)
+		r.source.noteAt(from, "a computed apiVersion of "+d.kind, "it is "+text+" now, since it must be literal")
 		at := span{from, end.to}
-		r.replace(at, "apiVersion: "+text)
+		r.replaceSpan(at, "apiVersion: "+text)
 		if b[0].trimLeft && !strings.HasSuffix(r.text[:from], "\n") && from > 0 {
-			r.replace(at, "\napiVersion: "+text)
+			r.replaceSpan(at, "\napiVersion: "+text)
 		}
 		d.apiVersion = text
 	}
@@ -145,10 +145,10 @@ type declared struct {
 // addSettings writes kind.yaml, if there is anything to say.
 func (v *conversion) addSettings(dir string) {
 	settings := map[string]any{"apiVersion": "jacquard.dev/v1alpha1", "kind": "KindSettings"}
-	if all := merged(v.declared); len(all) > 0 {
+	if all := mergeKinds(v.declared); len(all) > 0 {
 		settings["children"] = all
 	}
-	if all := merged(v.reads); len(all) > 0 {
+	if all := mergeKinds(v.reads); len(all) > 0 {
 		settings["reads"] = all
 	}
 	if len(settings) == 2 {
@@ -161,8 +161,8 @@ func (v *conversion) addSettings(dir string) {
 	v.add(dir+"/kind.yaml", data)
 }
 
-// merged has each kind once, with all its namespaces.
-func merged(all []declared) []declared {
+// mergeKinds returns each kind once, with all its namespaces.
+func mergeKinds(all []declared) []declared {
 	var out []declared
 	for _, d := range all {
 		i := slices.IndexFunc(out, func(o declared) bool { return o.APIVersion == d.APIVersion && o.Kind == d.Kind })

@@ -12,26 +12,29 @@ type held struct {
 	fields map[string]held
 }
 
-func (h held) field(name string) held {
+// fieldOf returns what is held by a field of the value.
+func (h held) fieldOf(name string) held {
 	out := h.fields[name]
 	for _, u := range h.uses {
-		out.uses = append(out.uses[:len(out.uses):len(out.uses)], u.field(name))
+		out.uses = append(out.uses[:len(out.uses):len(out.uses)], u.fieldUse(name))
 	}
 	return out
 }
 
-func (h held) item() held {
+// itemOf returns what is held by an item of the value.
+func (h held) itemOf() held {
 	var out held
 	for _, u := range h.uses {
-		out.uses = append(out.uses, u.item())
+		out.uses = append(out.uses, u.itemUse())
 	}
 	for _, name := range sortedKeys(h.fields) {
-		out = out.or(h.fields[name])
+		out = out.joinHeld(h.fields[name])
 	}
 	return out
 }
 
-func (h held) or(o held) held {
+// joinHeld returns what one or the other value holds.
+func (h held) joinHeld(o held) held {
 	out := held{uses: append(h.uses[:len(h.uses):len(h.uses)], o.uses...), fields: h.fields}
 	if out.fields == nil {
 		out.fields = o.fields
@@ -39,30 +42,30 @@ func (h held) or(o held) held {
 	return out
 }
 
-// take notes that the value is taken as a whole.
-func (h held) take() {
+// markWhole records that the value is taken as a whole.
+func (h held) markWhole() {
 	for _, u := range h.uses {
 		u.whole = true
 	}
 	for _, f := range h.fields {
-		f.take()
+		f.markWhole()
 	}
 }
 
-// test notes that something depends on the value.
-func (h held) test() {
+// markTested records that something depends on the value.
+func (h held) markTested() {
 	for _, u := range h.uses {
 		u.tested = true
 	}
 }
 
-// build notes that the value is taken as a structure.
-func (h held) build() {
+// markStructured records that the value is taken as a structure.
+func (h held) markStructured() {
 	for _, u := range h.uses {
 		u.structured = true
 	}
 	for _, f := range h.fields {
-		f.build()
+		f.markStructured()
 	}
 }
 

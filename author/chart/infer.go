@@ -15,8 +15,8 @@ const (
 	eitherKey = "x-kubernetes-int-or-string"
 )
 
-// anything is the shape of a value of which nothing is known.
-func anything() shape { return shape{openKey: true, "nullable": true} }
+// anyShape returns the shape of a value of which nothing is known.
+func anyShape() shape { return shape{openKey: true, "nullable": true} }
 
 // An inferrer makes shapes of values.yaml.
 type inferrer struct {
@@ -27,38 +27,39 @@ type inferrer struct {
 	demanded []string
 }
 
-func (f *inferrer) drop(path string) {
+// dropPath records that nothing reads the value at a path.
+func (f *inferrer) dropPath(path string) {
 	if !slices.Contains(f.dropped, path) {
 		f.dropped = append(f.dropped, path)
 	}
 }
 
-// object is the shape of a map of values with what templates read of it; whole
-// says that they take it, or a map above it, as it is.
-func (f *inferrer) object(n *yaml.Node, u *use, path string, whole bool) shape {
-	n = resolved(n)
+// objectShape returns the shape of a map of values with what templates read of it. whole is true if
+// they take it, or a map above it, as it is.
+func (f *inferrer) objectShape(n *yaml.Node, u *use, path string, whole bool) shape {
+	n = resolveAlias(n)
 	whole = whole || u.whole
 	props := shape{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], resolved(n.Content[i+1])
+		key, value := n.Content[i], resolveAlias(n.Content[i+1])
 		at := strings.TrimPrefix(path+"."+key.Value, ".")
 		if key.Value == "<<" {
 			continue
 		}
-		below := u.at(key.Value, whole)
+		below := u.useAt(key.Value, whole)
 		if below == nil {
-			f.drop(at)
+			f.dropPath(at)
 			continue
 		}
-		s := f.value(key.Value, value, below, at)
-		if text := description(key, value); f.params[at] == "" && text != "" {
+		s := f.valueShape(key.Value, value, below, at)
+		if text := describeKey(key, value); f.params[at] == "" && text != "" {
 			s["description"] = text
 		}
 		props[key.Value] = s
 	}
 	for _, name := range sortedKeys(u.fields) {
 		if props[name] == nil {
-			props[name] = absent(name, u.fields[name])
+			props[name] = absentShape(name, u.fields[name])
 		}
 	}
 	s := shape{"type": "object", "default": shape{}}
@@ -71,38 +72,39 @@ func (f *inferrer) object(n *yaml.Node, u *use, path string, whole bool) shape {
 	return s
 }
 
-// value is the shape of one value.
-func (f *inferrer) value(name string, n *yaml.Node, u *use, path string) shape {
-	s := f.plain(name, n, u, path)
+// valueShape returns the shape of one value.
+func (f *inferrer) valueShape(name string, n *yaml.Node, u *use, path string) shape {
+	s := f.plainShape(name, n, u, path)
 	if text := f.params[path]; text != "" {
 		s["description"] = text
 	}
 	return s
 }
 
-func (f *inferrer) plain(name string, n *yaml.Node, u *use, path string) shape {
+// plainShape returns the shape of one value without its description.
+func (f *inferrer) plainShape(name string, n *yaml.Node, u *use, path string) shape {
 	empty := len(n.Content) == 0
 	if s := knownShape(name, n.Kind); s != nil && (empty || n.Kind == yaml.SequenceNode) {
 		if n.Kind != yaml.ScalarNode || n.Tag != "!!null" {
 			s["default"] = plainValue(n)
 		}
-		unread(s, u)
+		dropUnread(s, u)
 		return s
 	}
 	switch n.Kind {
 	case yaml.MappingNode:
-		return f.object(n, u, path, false)
+		return f.objectShape(n, u, path, false)
 	case yaml.SequenceNode:
-		item := f.items(n, u.item(), path+"[]")
+		item := f.itemsShape(n, u.itemUse(), path+"[]")
 		s := shape{"type": "array", "items": item}
-		s["default"] = pruned(plainValue(n), s)
+		s["default"] = pruneDefault(plainValue(n), s)
 		return s
 	}
-	return scalar(name, n, u)
+	return scalarShape(name, n, u)
 }
 
-// unread takes out of a well-known list of objects what templates do not read.
-func unread(s shape, u *use) {
+// dropUnread takes out of a well-known list of objects the fields that templates do not read.
+func dropUnread(s shape, u *use) {
 	item := asMap(s["items"])
 	if u.items == nil || len(u.items.fields) == 0 || u.whole || u.items.whole {
 		return
@@ -113,38 +115,38 @@ func unread(s shape, u *use) {
 			delete(asMap(item["properties"]), name)
 		}
 	}
-	s["default"] = pruned(s["default"], s)
+	s["default"] = pruneDefault(s["default"], s)
 }
 
-// absent is the shape of what templates read and values.yaml does not have.
-func absent(name string, u *use) shape {
+// absentShape returns the shape of a value that templates read and values.yaml does not have.
+func absentShape(name string, u *use) shape {
 	for _, kind := range []yaml.Kind{yaml.MappingNode, yaml.SequenceNode} {
 		if s := knownShape(name, kind); s != nil {
 			return s
 		}
 	}
 	if len(u.fields) == 0 || u.whole || u.items != nil {
-		return anything()
+		return anyShape()
 	}
-	s := (&inferrer{}).object(&yaml.Node{Kind: yaml.MappingNode}, u, "", false)
+	s := (&inferrer{}).objectShape(&yaml.Node{Kind: yaml.MappingNode}, u, "", false)
 	delete(s, "default")
 	return s
 }
 
-// scalar is the shape of a text, a number, a boolean or null.
-func scalar(name string, n *yaml.Node, u *use) shape {
+// scalarShape returns the shape of a text, a number, a boolean or null.
+func scalarShape(name string, n *yaml.Node, u *use) shape {
 	either := knownEither[name]
 	switch n.Tag {
 	case "!!null":
 		if len(u.fields) > 0 || knownShape(name, yaml.MappingNode) != nil {
-			s := absent(name, u)
+			s := absentShape(name, u)
 			s["nullable"] = true
 			return s
 		}
 		if either {
 			return shape{eitherKey: true, "nullable": true}
 		}
-		return anything()
+		return anyShape()
 	case "!!bool":
 		return shape{"type": "boolean", "default": plainValue(n)}
 	case "!!int":
@@ -163,7 +165,7 @@ func scalar(name string, n *yaml.Node, u *use) shape {
 
 // plainValue is the value of a node, as JSON has it: whole numbers as int64.
 func plainValue(n *yaml.Node) any {
-	n = resolved(n)
+	n = resolveAlias(n)
 	switch n.Kind {
 	case yaml.MappingNode:
 		m := map[string]any{}

@@ -9,52 +9,51 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// items is the shape of the items of a list: of maps the fields of all of
-// them, without defaults.
-func (f *inferrer) items(n *yaml.Node, u *use, path string) shape {
+// itemsShape returns the shape of the items of a list. Maps have the fields of all of them, without
+// defaults.
+func (f *inferrer) itemsShape(n *yaml.Node, u *use, path string) shape {
 	var all shape
 	for _, item := range n.Content {
-		s := f.itemShape("", resolved(item), u, path)
+		s := f.itemShape("", resolveAlias(item), u, path)
 		if all == nil {
 			all = s
 			continue
 		}
-		all = united(all, s)
+		all = unionShape(all, s)
 	}
 	if all == nil {
-		return f.unseen(u, path)
+		return f.unseenShape(u, path)
 	}
-	f.demand(all, n.Content, u, path)
+	f.requireItems(all, n.Content, u, path)
 	return all
 }
 
-// unseen is the shape of the items of an empty list: what templates make of
-// them.
-func (f *inferrer) unseen(u *use, path string) shape {
+// unseenShape returns the shape of the items of an empty list, as templates use them.
+func (f *inferrer) unseenShape(u *use, path string) shape {
 	switch {
 	case u.whole && !u.structured && len(u.fields) == 0 && u.items == nil:
-		return printed(path)
+		return printedShape(path)
 	case len(u.fields) == 0 || u.structured || u.items != nil:
 		return shape{openKey: true}
 	}
 	props := shape{}
 	for _, name := range sortedKeys(u.fields) {
 		below := u.fields[name]
-		props[name] = absent(name, below)
+		props[name] = absentShape(name, below)
 		if below.items != nil && len(below.fields) == 0 && !below.structured {
-			props[name] = shape{"type": "array", "items": f.unseen(below.items, path+"."+name+"[]")}
+			props[name] = shape{"type": "array", "items": f.unseenShape(below.items, path+"."+name+"[]")}
 		}
 	}
 	s := shape{"type": "object", "properties": props}
-	f.demand(s, nil, u, path)
+	f.requireItems(s, nil, u, path)
 	return s
 }
 
 var counted = regexp.MustCompile(`(?i)(?:ports?|replicas|weight|number|seconds|count)(?:\[\])?$`)
 
-// printed is the shape of what templates print as one value, by its name: a
-// number or a text.
-func printed(name string) shape {
+// printedShape returns the shape of what templates print as one value, by its name: a number or a
+// text.
+func printedShape(name string) shape {
 	switch {
 	case strings.HasSuffix(name, "targetPort"):
 		return shape{eitherKey: true}
@@ -64,10 +63,10 @@ func printed(name string) shape {
 	return shape{"type": "string"}
 }
 
-// demand requires of the items of a list what templates print without asking
-// whether it is there, if all items of values.yaml have it: and at least one
-// item of what they go over so.
-func (f *inferrer) demand(s shape, all []*yaml.Node, u *use, path string) {
+// requireItems requires the fields of list items that templates print without a check, if all items
+// of values.yaml have them. It also requires at least one item of lists that are iterated in this
+// way.
+func (f *inferrer) requireItems(s shape, all []*yaml.Node, u *use, path string) {
 	for _, name := range sortedKeys(asMap(s["properties"])) {
 		below, p := u.fields[name], asMap(asMap(s["properties"])[name])
 		lacks := slices.ContainsFunc(all, func(item *yaml.Node) bool { return nodeAt(item, []string{name}) == nil })
@@ -80,9 +79,9 @@ func (f *inferrer) demand(s shape, all []*yaml.Node, u *use, path string) {
 		delete(p, "nullable")
 		if p[openKey] == true && p["type"] == nil {
 			delete(p, openKey)
-			maps.Copy(p, printed(name))
+			maps.Copy(p, printedShape(name))
 		}
-		require(s, name)
+		requireField(s, name)
 		f.demanded = append(f.demanded, path+"."+name)
 	}
 }
@@ -97,16 +96,16 @@ func (f *inferrer) itemShape(name string, n *yaml.Node, u *use, path string) sha
 		props := shape{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			key := n.Content[i].Value
-			below := u.at(key, u.whole)
+			below := u.useAt(key, u.whole)
 			if below == nil {
-				f.drop(path + "." + key)
+				f.dropPath(path + "." + key)
 				continue
 			}
-			props[key] = f.itemShape(key, resolved(n.Content[i+1]), below, path+"."+key)
+			props[key] = f.itemShape(key, resolveAlias(n.Content[i+1]), below, path+"."+key)
 		}
 		for _, key := range sortedKeys(u.fields) {
 			if props[key] == nil {
-				props[key] = absent(key, u.fields[key])
+				props[key] = absentShape(key, u.fields[key])
 			}
 		}
 		s := shape{"type": "object"}
@@ -118,22 +117,22 @@ func (f *inferrer) itemShape(name string, n *yaml.Node, u *use, path string) sha
 		}
 		return s
 	case yaml.SequenceNode:
-		return shape{"type": "array", "items": f.items(n, u.item(), path+"[]")}
+		return shape{"type": "array", "items": f.itemsShape(n, u.itemUse(), path+"[]")}
 	}
-	s := scalar(name, n, u)
+	s := scalarShape(name, n, u)
 	delete(s, "default")
 	return s
 }
 
-// united is a shape that fits what either fits.
-func united(a, b shape) shape {
+// unionShape returns a shape that fits what either shape fits.
+func unionShape(a, b shape) shape {
 	ap, aMap := a["properties"].(shape)
 	bp, bMap := b["properties"].(shape)
 	switch {
 	case aMap && bMap:
 		for key, s := range bp {
 			if old, ok := ap[key].(shape); ok {
-				ap[key] = united(old, s.(shape))
+				ap[key] = unionShape(old, s.(shape))
 			} else {
 				ap[key] = s
 			}

@@ -23,8 +23,8 @@ type overlay struct {
 	note func(path, what, do string)
 }
 
-// deref follows a reference within the file.
-func (o *overlay) deref(s map[string]any) map[string]any {
+// followRef follows a reference within the file.
+func (o *overlay) followRef(s map[string]any) map[string]any {
 	for range 16 {
 		ref, ok := s["$ref"].(string)
 		if !ok {
@@ -44,10 +44,10 @@ func (o *overlay) deref(s map[string]any) map[string]any {
 	return map[string]any{}
 }
 
-// lay lays the schema of one value over its shape.
-func (o *overlay) lay(s map[string]any, over shape, path string) {
-	s = o.deref(s)
-	o.typed(s, over)
+// laySchema lays the schema of one value over its shape.
+func (o *overlay) laySchema(s map[string]any, over shape, path string) {
+	s = o.followRef(s)
+	o.layType(s, over)
 	for _, key := range kept {
 		if v, ok := s[key]; ok {
 			over[key] = v
@@ -69,22 +69,23 @@ func (o *overlay) lay(s map[string]any, over shape, path string) {
 	}
 	for _, key := range lost {
 		if _, ok := s[key]; ok {
-			o.note(path, key+" of "+shown(path), "a CRD cannot say it so: write a rule into x-kubernetes-validations")
+			o.note(path, key+" of "+shownPath(path), "a CRD cannot say it so: write a rule into x-kubernetes-validations")
 		}
 	}
-	o.below(s, over, path)
+	o.layBelow(s, over, path)
 }
 
-func shown(path string) string {
+// shownPath returns a path as messages show it.
+func shownPath(path string) string {
 	if path == "" {
 		return "the values"
 	}
 	return path
 }
 
-// typed takes over the type. A list of types is a number or a text, or what
-// may be null.
-func (o *overlay) typed(s map[string]any, over shape) {
+// layType takes over the type. A list of types means a number or a text, or a value that may be
+// null.
+func (o *overlay) layType(s map[string]any, over shape) {
 	var types []string
 	switch t := s["type"].(type) {
 	case string:
@@ -107,7 +108,7 @@ func (o *overlay) typed(s map[string]any, over shape) {
 		delete(over, openKey)
 		over[eitherKey] = true
 	case len(types) == 1 && over["type"] != types[0]:
-		retype(over, types[0])
+		setType(over, types[0])
 	case len(types) > 1:
 		delete(over, "type")
 		delete(over, eitherKey)
@@ -115,8 +116,8 @@ func (o *overlay) typed(s map[string]any, over shape) {
 	}
 }
 
-// retype gives a shape another type, and takes away what does not go with it.
-func retype(over shape, to string) {
+// setType gives a shape another type, and removes what does not fit the type.
+func setType(over shape, to string) {
 	free := over[openKey] == true && over["type"] == nil
 	delete(over, eitherKey)
 	delete(over, openKey)
@@ -134,13 +135,13 @@ func retype(over shape, to string) {
 	if free && over["default"] == nil {
 		over["nullable"] = true // null in values.yaml is as good as absent
 	}
-	if !fits(over["default"], to) {
+	if !isOfType(over["default"], to) {
 		delete(over, "default")
 	}
 }
 
-// fits reports whether a default is of a type.
-func fits(v any, to string) bool {
+// isOfType reports whether a default is of a type.
+func isOfType(v any, to string) bool {
 	switch v.(type) {
 	case map[string]any:
 		return to == "object"
@@ -158,12 +159,12 @@ func fits(v any, to string) bool {
 	return false
 }
 
-// below lays the schemas of fields and items.
-func (o *overlay) below(s map[string]any, over shape, path string) {
+// layBelow lays the schemas of fields and items over their shapes.
+func (o *overlay) layBelow(s map[string]any, over shape, path string) {
 	props, _ := over["properties"].(shape)
 	for name, raw := range asMap(s["properties"]) {
 		if p, ok := props[name].(shape); ok {
-			o.lay(asMap(raw), p, strings.TrimPrefix(path+"."+name, "."))
+			o.laySchema(asMap(raw), p, strings.TrimPrefix(path+"."+name, "."))
 		}
 	}
 	if req, ok := over["required"].([]any); ok {
@@ -176,8 +177,8 @@ func (o *overlay) below(s map[string]any, over shape, path string) {
 		}
 	}
 	if more := asMap(s["additionalProperties"]); len(more) > 0 && len(props) == 0 && over["type"] == "object" {
-		item := anything()
-		o.lay(more, item, path+".*")
+		item := anyShape()
+		o.laySchema(more, item, path+".*")
 		delete(item, "nullable")
 		delete(over, openKey)
 		over["additionalProperties"] = item
@@ -185,26 +186,26 @@ func (o *overlay) below(s map[string]any, over shape, path string) {
 	if item := asMap(s["items"]); len(item) > 0 && over["type"] == "array" {
 		into, _ := over["items"].(shape)
 		if into == nil || into["type"] == nil {
-			into = o.fresh(item, path+"[]")
+			into = o.freshShape(item, path+"[]")
 		} else {
-			o.lay(item, into, path+"[]")
+			o.laySchema(item, into, path+"[]")
 		}
 		over["items"] = into
 	}
 }
 
-// fresh is the shape of a value that only values.schema.json tells of.
-func (o *overlay) fresh(s map[string]any, path string) shape {
-	s = o.deref(s)
+// freshShape returns the shape of a value that only values.schema.json describes.
+func (o *overlay) freshShape(s map[string]any, path string) shape {
+	s = o.followRef(s)
 	over := shape{openKey: true}
 	props := shape{}
 	for name, raw := range asMap(s["properties"]) {
-		props[name] = o.fresh(asMap(raw), path+"."+name)
+		props[name] = o.freshShape(asMap(raw), path+"."+name)
 	}
 	if len(props) > 0 {
 		over["properties"] = props
 	}
-	o.lay(s, over, path)
+	o.laySchema(s, over, path)
 	delete(over, "nullable")
 	return over
 }

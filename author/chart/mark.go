@@ -18,25 +18,26 @@ var (
 	namespaceLine = regexp.MustCompile(`(?m)^  namespace:[ \t]*([^\n]*?)[ \t]*$`)
 )
 
-// mark says of a document what the engine must know: what becomes of data when
-// it goes, and of what kind.yaml declares.
-func (r *rewriter) mark(d *document) {
-	if r.left || d.kind == "" || r.gone(d.from+len("---")) && len(r.documents()) > 1 {
+// markDocument adds to a document what the engine must know: what happens to data when it is
+// deleted, and what kind.yaml declares.
+func (r *rewriter) markDocument(d *document) {
+	if r.left || d.kind == "" || r.isGone(d.from+len("---")) && len(r.findDocuments()) > 1 {
 		return
 	}
-	gk := d.gvk().GroupKind()
-	for _, gvk := range append(d.all, d.gvk()) {
+	gk := d.groupVersionKind().GroupKind()
+	for _, gvk := range append(d.all, d.groupVersionKind()) {
 		if gvk.Version == "" || gvk.Kind == "" || !r.clusterScoped(gvk.GroupKind()) {
 			continue
 		}
 		r.declared = append(r.declared, declared{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind})
-		r.source.note(r.kindAt(d), "a cluster-scoped "+gvk.Kind, "declared in kind.yaml. Its name must hold .metadata.namespace, as two resources of one name in two namespaces would else want the same one")
+		r.source.noteAt(r.kindAt(d), "a cluster-scoped "+gvk.Kind,
+			"declared in kind.yaml. Its name must hold .metadata.namespace, as two resources of one name in two namespaces would else want the same one")
 	}
 	if !r.clusterScoped(gk) {
-		r.namespace(d)
+		r.declareNamespace(d)
 	}
 	if kind.HoldsData(gk) && !policyLine.MatchString(r.textOf(d.span)) {
-		r.precious(d)
+		r.markPrecious(d)
 	}
 }
 
@@ -69,8 +70,8 @@ func (v *conversion) clusterScoped(gk apischema.GroupKind) bool {
 	return false
 }
 
-// namespace declares where a document is, if it is not with its resource.
-func (r *rewriter) namespace(d *document) {
+// declareNamespace declares the namespace of a document, if it is not that of its resource.
+func (r *rewriter) declareNamespace(d *document) {
 	m := namespaceLine.FindStringSubmatchIndex(r.textOf(d.span))
 	if m == nil {
 		return
@@ -79,36 +80,36 @@ func (r *rewriter) namespace(d *document) {
 	switch bare := bareText.FindStringSubmatch(text); {
 	case bare != nil:
 		r.declared = append(r.declared, declared{APIVersion: d.apiVersion, Kind: d.kind, Namespaces: []string{bare[1]}})
-		r.source.note(off, d.kind+" in the namespace "+bare[1], "declared in kind.yaml: see that this is meant")
+		r.source.noteAt(off, d.kind+" in the namespace "+bare[1], "declared in kind.yaml: see that this is meant")
 	case !strings.Contains(text, ".Release.Namespace") && !strings.Contains(text, "include "):
-		r.source.note(off, d.kind+" in a computed namespace", "only that of the resource is allowed: list others under children in kind.yaml")
+		r.source.noteAt(off, d.kind+" in a computed namespace", "only that of the resource is allowed: list others under children in kind.yaml")
 	}
 }
 
-// precious says what becomes of what holds data, as Helm would have it.
-func (r *rewriter) precious(d *document) {
+// markPrecious adds what happens to an object that holds data, as Helm would have it.
+func (r *rewriter) markPrecious(d *document) {
 	const text = "    jacquard.dev/on-delete: delete\n"
 	body := r.textOf(d.span)
-	r.source.note(r.kindAt(d), d.kind+", which Helm would delete",
+	r.source.noteAt(r.kindAt(d), d.kind+", which Helm would delete",
 		"it is deleted with the resource, and not before: write jacquard.dev/on-delete: keep if it is to stay")
 	if m := guardedLine.FindStringSubmatchIndex(body); m != nil {
-		r.replace(span{d.from + m[0], d.from + m[0]}, body[m[4]:m[5]]+text)
+		r.replaceSpan(span{d.from + m[0], d.from + m[0]}, body[m[4]:m[5]]+text)
 		r.delete(span{d.from + m[4], d.from + m[5]})
 		return
 	}
 	if m := notesLine.FindStringIndex(body); m != nil {
-		r.replace(span{d.from + m[1], d.from + m[1]}, text)
+		r.replaceSpan(span{d.from + m[1], d.from + m[1]}, text)
 		return
 	}
 	if m := metadataLine.FindStringIndex(body); m != nil {
-		r.replace(span{d.from + m[1], d.from + m[1]}, "  annotations:\n"+text)
+		r.replaceSpan(span{d.from + m[1], d.from + m[1]}, "  annotations:\n"+text)
 	}
 }
 
 // leaveParts notes what a chart has beside its templates.
 func (v *conversion) leaveParts() {
 	for _, name := range sortedKeys(v.crds) {
-		v.note(Note{File: name, What: "a CRD of others", Do: "copied to schemas/, for the offline tools: apply it before the first resource"})
+		v.addNote(Note{File: name, What: "a CRD of others", Do: "copied to schemas/, for the offline tools: apply it before the first resource"})
 	}
 	for _, d := range v.dependencies {
 		what := "the subchart " + d.Name
@@ -118,14 +119,14 @@ func (v *conversion) leaveParts() {
 			v.fixed[first] = true
 			do += "; " + first + " is refused if it is true"
 		}
-		if !v.library(d) {
-			v.note(Note{File: "Chart.yaml", What: what, Do: do})
+		if !v.hasPartials(d) {
+			v.addNote(Note{File: "Chart.yaml", What: what, Do: do})
 		}
 	}
 }
 
-// library reports whether a subchart has given partials, and so is here.
-func (v *conversion) library(d dependency) bool {
+// hasPartials reports whether a subchart contributed partials, and so was carried over.
+func (v *conversion) hasPartials(d dependency) bool {
 	for _, s := range v.sources {
 		if s.library && strings.HasPrefix(s.name, "charts/"+d.Name+"/") && d.Condition == "" {
 			return true

@@ -31,7 +31,7 @@ func (v *conversion) parse() error {
 				return err
 			}
 			for _, name := range sortedKeys(s.defines) {
-				v.declare(s, name)
+				v.declareDefine(s, name)
 			}
 		}
 	}
@@ -51,11 +51,12 @@ func (s *source) plainTexts() error {
 	return s.parse()
 }
 
-func (v *conversion) declare(s *source, name string) {
+// declareDefine records a define. If a define of that name is already known, it takes that one out.
+func (v *conversion) declareDefine(s *source, name string) {
 	d := &define{source: s, tree: s.defines[name], block: s.blockOf(name)}
 	if before := v.defines[name]; before != nil && d.block != nil {
 		before.source.deleteBlock(before.block)
-		v.note(Note{File: before.source.name, Line: before.source.line(before.block[0].from), What: "the define " + name,
+		v.addNote(Note{File: before.source.name, Line: before.source.lineAt(before.block[0].from), What: "the define " + name,
 			Do: fmt.Sprintf("left out: %s defines it too, and Helm takes that one", s.name)})
 	}
 	v.defines[name] = d
@@ -89,14 +90,14 @@ func (s *source) deleteBlock(b block) {
 	s.delete(at)
 }
 
-// prune takes out the defines that nothing calls any more.
-func (v *conversion) prune() {
+// pruneDefines takes out the defines that nothing calls any more.
+func (v *conversion) pruneDefines() {
 	called := map[string]bool{}
 	computes := false
 	var follow func(list parse.Node)
-	trees := v.resulting()
+	trees := v.parseResults()
 	follow = func(n parse.Node) {
-		names, computed := calls(n)
+		names, computed := calledNames(n)
 		computes = computes || computed
 		for _, name := range names {
 			if called[name] {
@@ -124,9 +125,9 @@ func (v *conversion) prune() {
 	}
 }
 
-// resulting parses what has become of the sources: the trees of defines by
-// name, those of files by "file " and name.
-func (v *conversion) resulting() map[string]*parse.Tree {
+// parseResults parses what has become of the sources. It returns the trees of defines by name, and
+// those of files by "file " and name.
+func (v *conversion) parseResults() map[string]*parse.Tree {
 	trees := map[string]*parse.Tree{}
 	for _, s := range v.sources {
 		if s.left {
@@ -135,25 +136,25 @@ func (v *conversion) resulting() map[string]*parse.Tree {
 		tree := parse.New(s.name)
 		tree.Mode = parse.SkipFuncCheck
 		set := map[string]*parse.Tree{}
-		if _, err := tree.Parse(s.result(), "", "", set); err != nil {
-			v.note(Note{File: s.name, What: "what was made of it cannot be read", Do: err.Error()})
+		if _, err := tree.Parse(s.resultText(), "", "", set); err != nil {
+			v.addNote(Note{File: s.name, What: "what was made of it cannot be read", Do: err.Error()})
 			continue
 		}
 		delete(set, s.name)
 		for name, define := range set {
 			trees[name] = define
 		}
-		if !s.partial() {
+		if !s.isPartial() {
 			trees["file "+s.as] = tree
 		}
 	}
 	return trees
 }
 
-// calls are the names of the templates that a node calls; computed says that
-// it calls one whose name is not literal.
-func calls(node parse.Node) (names []string, computed bool) {
-	inspect(node, func(n parse.Node) {
+// calledNames returns the names of the templates that a node calls. computed is true if it calls
+// one whose name is not literal.
+func calledNames(node parse.Node) (names []string, computed bool) {
+	inspectNode(node, func(n parse.Node) {
 		switch n := n.(type) {
 		case *parse.TemplateNode:
 			names = append(names, n.Name)
@@ -175,31 +176,31 @@ func calls(node parse.Node) (names []string, computed bool) {
 // readsTemplate reports whether an expression goes by the paths of templates, as
 // that of another file does.
 func readsTemplate(node parse.Node) (found bool) {
-	inspect(node, func(n parse.Node) {
-		if path := helms(n); path != nil && path[0] == "Template" {
+	inspectNode(node, func(n parse.Node) {
+		if path := helmPath(n); path != nil && path[0] == "Template" {
 			found = true
 		}
 	})
 	return found
 }
 
-// inspect calls a function for a node and all below it.
-func inspect(node parse.Node, visit func(parse.Node)) {
+// inspectNode calls a function for a node and all below it.
+func inspectNode(node parse.Node, visit func(parse.Node)) {
 	visit(node)
 	each := func(p *parse.PipeNode, lists ...*parse.ListNode) {
 		if p != nil {
-			inspect(p, visit)
+			inspectNode(p, visit)
 		}
 		for _, l := range lists {
 			if l != nil {
-				inspect(l, visit)
+				inspectNode(l, visit)
 			}
 		}
 	}
 	switch n := node.(type) {
 	case *parse.ListNode:
 		for _, one := range n.Nodes {
-			inspect(one, visit)
+			inspectNode(one, visit)
 		}
 	case *parse.ActionNode:
 		each(n.Pipe)
@@ -213,13 +214,13 @@ func inspect(node parse.Node, visit func(parse.Node)) {
 		each(n.Pipe)
 	case *parse.PipeNode:
 		for _, cmd := range n.Cmds {
-			inspect(cmd, visit)
+			inspectNode(cmd, visit)
 		}
 	case *parse.CommandNode:
 		for _, a := range n.Args {
-			inspect(a, visit)
+			inspectNode(a, visit)
 		}
 	case *parse.ChainNode:
-		inspect(n.Node, visit)
+		inspectNode(n.Node, visit)
 	}
 }

@@ -38,8 +38,8 @@ type dependency struct {
 	Condition string `json:"condition"`
 }
 
-// read reads the chart at the root of a file system.
-func read(fsys fs.FS) (*chart, error) {
+// readChart reads the chart at the root of a file system.
+func readChart(fsys fs.FS) (*chart, error) {
 	c := &chart{files: map[string][]byte{}, crds: map[string][]byte{}}
 	if err := c.readAbout(fsys); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func read(fsys fs.FS) (*chart, error) {
 		if err != nil {
 			return err
 		}
-		return c.take(name, data)
+		return c.addFile(name, data)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the chart: %w", err)
@@ -87,8 +87,8 @@ func (c *chart) readAbout(fsys fs.FS) error {
 	return nil
 }
 
-// take sorts one file by where it lies.
-func (c *chart) take(name string, data []byte) error {
+// addFile sorts one file by where it lies.
+func (c *chart) addFile(name string, data []byte) error {
 	switch dir, rest, below := strings.Cut(name, "/"); {
 	case name == "values.yaml":
 		return c.readValues(data)

@@ -9,9 +9,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/template/funcs"
 )
 
-// rewrite turns what only Helm has into what the engine has, in all that is
-// still there.
-func (v *conversion) rewrite() {
+// rewriteSources turns what only Helm has into what the engine has, in all text that is still
+// there.
+func (v *conversion) rewriteSources() {
 	v.readTexts()
 	for _, s := range v.sources {
 		if s.left {
@@ -23,7 +23,7 @@ func (v *conversion) rewrite() {
 			r.list(s.defines[name].Root)
 		}
 	}
-	v.prune()
+	v.pruneDefines()
 }
 
 // A rewriter walks the parse trees of one source and edits its text.
@@ -39,33 +39,35 @@ func (r *rewriter) list(list *parse.ListNode) {
 	for _, n := range list.Nodes {
 		switch n := n.(type) {
 		case *parse.ActionNode:
-			r.pipe(n.Pipe)
-			r.plain(n)
+			r.rewritePipe(n.Pipe)
+			r.inlineText(n)
 		case *parse.IfNode:
-			r.branch(&n.BranchNode)
+			r.rewriteBranch(&n.BranchNode)
 		case *parse.WithNode:
-			r.branch(&n.BranchNode)
+			r.rewriteBranch(&n.BranchNode)
 		case *parse.RangeNode:
-			r.branch(&n.BranchNode)
+			r.rewriteBranch(&n.BranchNode)
 			r.guardRange(n)
 		case *parse.TemplateNode:
-			r.pipe(n.Pipe)
+			r.rewritePipe(n.Pipe)
 		}
 	}
 }
 
-func (r *rewriter) branch(n *parse.BranchNode) {
-	r.pipe(n.Pipe)
+// rewriteBranch rewrites a branch or loop.
+func (r *rewriter) rewriteBranch(n *parse.BranchNode) {
+	r.rewritePipe(n.Pipe)
 	r.list(n.List)
 	r.list(n.ElseList)
 }
 
-func (r *rewriter) pipe(p *parse.PipeNode) {
-	if p == nil || r.gone(r.pipeSpan(p).from) {
+// rewritePipe rewrites a pipeline that is still there.
+func (r *rewriter) rewritePipe(p *parse.PipeNode) {
+	if p == nil || r.isGone(r.pipeSpan(p).from) {
 		return
 	}
 	r.keepChange(p)
-	if r.lost(p) {
+	if r.refusePipe(p) {
 		return
 	}
 	for i := 0; i < len(p.Cmds); i++ {
@@ -73,7 +75,7 @@ func (r *rewriter) pipe(p *parse.PipeNode) {
 			i++
 			continue
 		}
-		r.command(p, i)
+		r.rewriteCommand(p, i)
 	}
 }
 
@@ -89,19 +91,20 @@ func (r *rewriter) keepChange(p *parse.PipeNode) {
 	}
 	into, ok := cmd.Args[1].(*parse.VariableNode)
 	if !ok || len(into.Ident) != 1 || into.Ident[0] == "$" {
-		r.refuse(p, len(p.Cmds)-1, fn.Ident+" changes what it is given in place",
+		r.refuseCommand(p, len(p.Cmds)-1, fn.Ident+" changes what it is given in place",
 			"a template cannot change the resource: keep the changed copy in a variable and read that")
 		return
 	}
-	r.replace(span{r.start(p.Decl[0]), r.pipeSpan(p).from}, into.Ident[0]+" = ")
+	r.replaceSpan(span{r.start(p.Decl[0]), r.pipeSpan(p).from}, into.Ident[0]+" = ")
 }
 
-// lost refuses a pipeline as a whole where what comes later in it is unknown.
-func (r *rewriter) lost(p *parse.PipeNode) bool {
+// refusePipe refuses a pipeline as a whole if one of its later functions is unknown. It reports
+// whether it did.
+func (r *rewriter) refusePipe(p *parse.PipeNode) bool {
 	first, last := -1, -1
 	for i, cmd := range p.Cmds {
 		fn, ok := cmd.Args[0].(*parse.IdentifierNode)
-		if ok && specials[fn.Ident] == nil && unknown(fn.Ident) != "" {
+		if ok && specials[fn.Ident] == nil && whyUnknown(fn.Ident) != "" {
 			if first < 0 {
 				first = i
 			}
@@ -112,7 +115,7 @@ func (r *rewriter) lost(p *parse.PipeNode) bool {
 		return false
 	}
 	name := p.Cmds[first].Args[0].(*parse.IdentifierNode).Ident
-	r.refuse(p, last, "the function "+name, unknown(name))
+	r.refuseCommand(p, last, "the function "+name, whyUnknown(name))
 	return true
 }
 
@@ -121,7 +124,7 @@ func (r *rewriter) roundTrip(p *parse.PipeNode, i int) bool {
 	if i == 0 || i+1 >= len(p.Cmds) {
 		return false
 	}
-	to, from := only(p.Cmds[i]), only(p.Cmds[i+1])
+	to, from := onlyFunction(p.Cmds[i]), onlyFunction(p.Cmds[i+1])
 	if !(to == "toJson" && from == "fromJson" || to == "toYaml" && from == "fromYaml") {
 		return false
 	}
@@ -129,35 +132,35 @@ func (r *rewriter) roundTrip(p *parse.PipeNode, i int) bool {
 	return true
 }
 
-// only is the function that a command without arguments calls, or "".
-func only(cmd *parse.CommandNode) string {
+// onlyFunction returns the function that a command without arguments calls, or "".
+func onlyFunction(cmd *parse.CommandNode) string {
 	if fn, ok := cmd.Args[0].(*parse.IdentifierNode); ok && len(cmd.Args) == 1 {
 		return fn.Ident
 	}
 	return ""
 }
 
-// command rewrites the i-th command of a pipeline.
-func (r *rewriter) command(p *parse.PipeNode, i int) {
+// rewriteCommand rewrites the i-th command of a pipeline.
+func (r *rewriter) rewriteCommand(p *parse.PipeNode, i int) {
 	cmd := p.Cmds[i]
 	if fn, ok := cmd.Args[0].(*parse.IdentifierNode); ok {
 		if special := specials[fn.Ident]; special != nil && special(r, p, i) {
 			return
 		}
-		if why := unknown(fn.Ident); why != "" {
-			r.refuse(p, i, "the function "+fn.Ident, why)
+		if why := whyUnknown(fn.Ident); why != "" {
+			r.refuseCommand(p, i, "the function "+fn.Ident, why)
 			return
 		}
-	} else if r.method(p, i) {
+	} else if r.rewriteMethod(p, i) {
 		return
 	}
 	for _, arg := range cmd.Args {
-		r.operand(arg, len(cmd.Args) == 1)
+		r.rewriteOperand(arg, len(cmd.Args) == 1)
 	}
 }
 
-// unknown says why the engine does not have a function; "" if it does.
-func unknown(name string) string {
+// whyUnknown returns why the engine does not have a function, or "" if it has it.
+func whyUnknown(name string) string {
 	switch {
 	case funcs.Table()[name] != nil, slices.Contains(template.Specials(), name):
 		return ""
@@ -167,46 +170,45 @@ func unknown(name string) string {
 	return "there is no such function: write what it gives into the template, or take it from the spec"
 }
 
-// operand rewrites one operand; alone says that its command has no other.
-func (r *rewriter) operand(node parse.Node, alone bool) {
+// rewriteOperand rewrites one operand. alone is true if its command has no other.
+func (r *rewriter) rewriteOperand(node parse.Node, alone bool) {
 	switch n := node.(type) {
 	case *parse.FieldNode:
-		r.field(n, n.Ident, alone)
+		r.rewriteField(n, n.Ident, alone)
 	case *parse.VariableNode:
-		r.field(n, n.Ident, alone)
+		r.rewriteField(n, n.Ident, alone)
 	case *parse.ChainNode:
-		if !r.chain(n, alone) {
-			r.operand(n.Node, false)
+		if !r.rewriteChain(n, alone) {
+			r.rewriteOperand(n.Node, false)
 		}
 	case *parse.PipeNode:
-		r.pipe(n)
+		r.rewritePipe(n)
 	}
 }
 
-// refuse puts `fail` in the place of a command, or of the pipeline if the
-// command is given the value of another, and notes why.
-func (r *rewriter) refuse(p *parse.PipeNode, i int, what, do string) {
+// refuseCommand puts `fail` in the place of a command, or of the pipeline if the command takes the
+// value of another. It notes the reason.
+func (r *rewriter) refuseCommand(p *parse.PipeNode, i int, what, do string) {
 	at := r.commandSpan(p.Cmds[i])
 	if i > 0 {
 		at = r.pipeSpan(p)
 	}
-	r.fail(at, false, what, do)
+	r.replaceByFail(at, false, what, do)
 }
 
-// fail puts `fail` in the place of a span, in parentheses for an argument. An
-// annotation that is a line by itself is left out instead: what is printed
-// again for every release serves to restart Pods at every release, which a
-// resource does not have.
-func (r *rewriter) fail(at span, argument bool, what, do string) {
-	if line, ok := r.annotation(at.from); ok {
-		r.replace(line, "")
-		r.conversion.note(Note{File: r.name, Line: r.line(at.from), What: what, Do: do + "; the annotation is left out"})
+// replaceByFail puts `fail` in the place of a span, in parentheses for an argument. An annotation
+// that is a line by itself is taken out instead. A text that changes with every release serves to
+// restart Pods at every release, and a resource has no releases.
+func (r *rewriter) replaceByFail(at span, argument bool, what, do string) {
+	if line, ok := r.annotationLine(at.from); ok {
+		r.replaceSpan(line, "")
+		r.conversion.addNote(Note{File: r.name, Line: r.lineAt(at.from), What: what, Do: do + "; the annotation is left out"})
 		return
 	}
-	r.source.note(at.from, what, do)
+	r.source.noteAt(at.from, what, do)
 	call := "fail " + strconv.Quote(what+": "+do)
 	if argument {
 		call = "(" + call + ")"
 	}
-	r.replace(at, call)
+	r.replaceSpan(at, call)
 }

@@ -36,10 +36,11 @@ type placed struct {
 	off int
 }
 
-// stem is the name by which other templates call the file.
-func (s *source) stem() string { return strings.TrimSuffix(s.as, ".yaml") }
+// stemName returns the name by which other templates call the file.
+func (s *source) stemName() string { return strings.TrimSuffix(s.as, ".yaml") }
 
-func (s *source) partial() bool { return strings.HasPrefix(s.as, "_") }
+// isPartial reports whether the source becomes a partial.
+func (s *source) isPartial() bool { return strings.HasPrefix(s.as, "_") }
 
 // parse reads the template; the error is Go's own, with file and line.
 func (s *source) parse() error {
@@ -50,24 +51,27 @@ func (s *source) parse() error {
 		return fmt.Errorf("reading %w", err)
 	}
 	delete(s.defines, s.name)
-	s.actions = scan(s.text)
-	s.blocks = blocks(s.actions)
+	s.actions = scanActions(s.text)
+	s.blocks = findBlocks(s.actions)
 	return nil
 }
 
-func (s *source) line(off int) int { return strings.Count(s.text[:off], "\n") + 1 }
+// lineAt returns the number of the line at an offset.
+func (s *source) lineAt(off int) int { return strings.Count(s.text[:off], "\n") + 1 }
 
-func (s *source) note(off int, what, do string) {
-	s.notes = append(s.notes, placed{Note{File: s.name, Line: s.line(off), What: what, Do: do}, off})
+// noteAt adds a note about the text at an offset.
+func (s *source) noteAt(off int, what, do string) {
+	s.notes = append(s.notes, placed{Note{File: s.name, Line: s.lineAt(off), What: what, Do: do}, off})
 }
 
-func (s *source) replace(at span, text string) { s.edits = append(s.edits, edit{at, text}) }
+// replaceSpan replaces a span by a text.
+func (s *source) replaceSpan(at span, text string) { s.edits = append(s.edits, edit{at, text}) }
 
-func (s *source) delete(at span) { s.replace(at, "") }
+func (s *source) delete(at span) { s.replaceSpan(at, "") }
 
-// inner returns the edits that count, in order: of those that overlap the
-// longer one, which says what becomes of all that it covers.
-func (s *source) inner() []edit {
+// outerEdits returns the edits that count, in order. Of edits that overlap, it keeps the longer
+// one, which decides what becomes of all that it covers.
+func (s *source) outerEdits() []edit {
 	all := slices.Clone(s.edits)
 	slices.SortStableFunc(all, func(a, b edit) int {
 		if a.from != b.from {
@@ -87,14 +91,14 @@ func (s *source) inner() []edit {
 	return kept
 }
 
-// result is the text with its edits made.
-func (s *source) result() string { return s.resultOf(span{0, len(s.text)}) }
+// resultText returns the text with its edits made.
+func (s *source) resultText() string { return s.resultOf(span{0, len(s.text)}) }
 
 // resultOf is a part of the text with the edits made that lie within.
 func (s *source) resultOf(part span) string {
 	var b strings.Builder
 	at := part.from
-	for _, e := range s.inner() {
+	for _, e := range s.outerEdits() {
 		if e.from < part.from || e.to > part.to || e.from < at {
 			continue
 		}
@@ -104,16 +108,16 @@ func (s *source) resultOf(part span) string {
 	return b.String() + s.text[at:part.to]
 }
 
-// gone reports whether the text at off does not reach the result.
-func (s *source) gone(off int) bool {
+// isGone reports whether the text at off does not reach the result.
+func (s *source) isGone(off int) bool {
 	return s.left || slices.ContainsFunc(s.edits, func(e edit) bool { return e.text == "" && e.from <= off && off < e.to })
 }
 
-// kept are the notes about text that is still there.
-func (s *source) kept() []Note {
+// keptNotes returns the notes about text that is still there.
+func (s *source) keptNotes() []Note {
 	var all []Note
 	for _, n := range s.notes {
-		if !s.gone(n.off) {
+		if !s.isGone(n.off) {
 			all = append(all, n.Note)
 		}
 	}
@@ -130,8 +134,8 @@ func (s *source) actionAt(off int) action {
 	return action{from: off, to: off, begin: off, end: off}
 }
 
-// whole is the span of an action with the blanks that it trims.
-func (s *source) whole(from, to action) span {
+// wholeSpan returns the span of an action with the blanks that it trims.
+func (s *source) wholeSpan(from, to action) span {
 	at := span{from.from, to.to}
 	if from.trimLeft {
 		at.from = len(strings.TrimRight(s.text[:at.from], " \t\r\n"))

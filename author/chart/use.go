@@ -23,7 +23,8 @@ type use struct {
 	required bool
 }
 
-func (u *use) field(name string) *use {
+// fieldUse returns the use of a field, and makes it if it is not there.
+func (u *use) fieldUse(name string) *use {
 	if u.fields == nil {
 		u.fields = map[string]*use{}
 	}
@@ -36,16 +37,17 @@ func (u *use) field(name string) *use {
 	return u.fields[name]
 }
 
-func (u *use) item() *use {
+// itemUse returns the use of the items, and makes it if it is not there.
+func (u *use) itemUse() *use {
 	if u.items == nil {
 		u.items = &use{path: u.path, beyond: true}
 	}
 	return u.items
 }
 
-// at is the use of a field by its name, and by whatever goes over all fields;
-// nil if there is none. whole: the map is taken as it is.
-func (u *use) at(name string, whole bool) *use {
+// useAt returns the use of a field by its name and by loops over all fields, or nil if there is
+// none. whole is true if the map is taken as it is.
+func (u *use) useAt(name string, whole bool) *use {
 	named := u.fields[name]
 	switch {
 	case named == nil && u.items == nil && !whole:
@@ -67,23 +69,23 @@ func (u *use) add(o *use) {
 	u.whole, u.required = u.whole || o.whole, u.required || o.required
 	u.structured, u.tested = u.structured || o.structured, u.tested || o.tested
 	for name, below := range o.fields {
-		u.field(name).add(below)
+		u.fieldUse(name).add(below)
 	}
 	if o.items != nil {
-		u.item().add(o.items)
+		u.itemUse().add(o.items)
 	}
 }
 
-// uses finds out what the templates that were carried over read of the spec.
-func (v *conversion) uses() (*use, error) {
+// findUses finds out what the templates that were carried over read of the spec.
+func (v *conversion) findUses() (*use, error) {
 	root := &use{}
-	w := &reader{trees: v.resulting(), seen: map[string]bool{}}
+	w := &reader{trees: v.parseResults(), seen: map[string]bool{}}
 	for _, name := range sortedKeys(w.trees) {
 		if strings.HasPrefix(name, "file ") {
-			w.text(w.trees[name], held{uses: []*use{root}})
+			w.readTree(w.trees[name], held{uses: []*use{root}})
 		}
 	}
-	return root.field("spec"), nil
+	return root.fieldUse("spec"), nil
 }
 
 // readTexts finds out which values tpl is given, in the chart as it is.
@@ -95,12 +97,12 @@ func (v *conversion) readTexts() {
 	v.texts = map[*parse.CommandNode]held{}
 	w := &reader{trees: trees, seen: map[string]bool{}, see: func(cmd *parse.CommandNode, args []held) {
 		if only := cmd.Args[0].(*parse.IdentifierNode); only.Ident == "tpl" && len(args) > 0 {
-			v.texts[cmd] = v.texts[cmd].or(args[0])
+			v.texts[cmd] = v.texts[cmd].joinHeld(args[0])
 		}
 	}}
 	for _, s := range v.sources {
-		if !s.left && !s.partial() {
-			w.text(s.tree, held{fields: map[string]held{"Values": {uses: []*use{{}}}}})
+		if !s.left && !s.isPartial() {
+			w.readTree(s.tree, held{fields: map[string]held{"Values": {uses: []*use{{}}}}})
 		}
 	}
 }
@@ -119,7 +121,8 @@ type extent struct {
 	vars map[string]held
 }
 
-func (e extent) with(dot held) extent {
+// withDot returns the extent with another dot and a copy of its variables.
+func (e extent) withDot(dot held) extent {
 	vars := make(map[string]held, len(e.vars))
 	for name, h := range e.vars {
 		vars[name] = h
@@ -127,7 +130,8 @@ func (e extent) with(dot held) extent {
 	return extent{dot, vars}
 }
 
-func (w *reader) text(tree *parse.Tree, dot held) {
+// readTree reads a template with a dot.
+func (w *reader) readTree(tree *parse.Tree, dot held) {
 	if tree != nil {
 		w.list(tree.Root, extent{dot, map[string]held{"$": dot}})
 	}
@@ -140,51 +144,53 @@ func (w *reader) list(list *parse.ListNode, e extent) {
 	for _, n := range list.Nodes {
 		switch n := n.(type) {
 		case *parse.ActionNode:
-			h := w.pipe(n.Pipe, e)
+			h := w.readPipe(n.Pipe, e)
 			if len(n.Pipe.Decl) == 0 {
-				h.take()
+				h.markWhole()
 			}
 		case *parse.IfNode:
-			inner := e.with(e.dot)
-			w.pipe(n.Pipe, inner).test()
-			w.both(&n.BranchNode, inner, e.dot)
+			inner := e.withDot(e.dot)
+			w.readPipe(n.Pipe, inner).markTested()
+			w.readBoth(&n.BranchNode, inner, e.dot)
 		case *parse.WithNode:
-			inner := e.with(e.dot)
-			h := w.pipe(n.Pipe, inner)
-			h.test()
-			w.both(&n.BranchNode, inner, h)
+			inner := e.withDot(e.dot)
+			h := w.readPipe(n.Pipe, inner)
+			h.markTested()
+			w.readBoth(&n.BranchNode, inner, h)
 		case *parse.RangeNode:
-			inner := e.with(e.dot)
-			item := w.pipe(n.Pipe, inner).item()
+			inner := e.withDot(e.dot)
+			item := w.readPipe(n.Pipe, inner).itemOf()
 			for i, d := range n.Pipe.Decl {
 				inner.vars[d.Ident[0]] = held{}
 				if i == len(n.Pipe.Decl)-1 {
 					inner.vars[d.Ident[0]] = item
 				}
 			}
-			w.both(&n.BranchNode, inner, item)
+			w.readBoth(&n.BranchNode, inner, item)
 		case *parse.TemplateNode:
-			w.call(n.Name, w.pipe(n.Pipe, e))
+			w.readDefine(n.Name, w.readPipe(n.Pipe, e))
 		}
 	}
 }
 
-// both reads both lists of a branch. What one sets of the variables around it
-// is kept besides what they were.
-func (w *reader) both(n *parse.BranchNode, e extent, dot held) {
+// readBoth reads both lists of a branch. The values that one list sets for outer variables are kept
+// in addition to the earlier ones.
+func (w *reader) readBoth(n *parse.BranchNode, e extent, dot held) {
 	w.list(n.List, extent{dot, e.vars})
 	w.list(n.ElseList, e)
 }
 
-func (w *reader) call(name string, dot held) held {
+// readDefine reads a define once for each dot.
+func (w *reader) readDefine(name string, dot held) held {
 	if key := name + " " + dot.String(); !w.seen[key] {
 		w.seen[key] = true
-		w.text(w.trees[name], dot)
+		w.readTree(w.trees[name], dot)
 	}
 	return held{}
 }
 
-func (w *reader) pipe(p *parse.PipeNode, e extent) held {
+// readPipe returns what a pipeline holds.
+func (w *reader) readPipe(p *parse.PipeNode, e extent) held {
 	var h held
 	if p == nil {
 		return h
@@ -192,41 +198,43 @@ func (w *reader) pipe(p *parse.PipeNode, e extent) held {
 	for i, cmd := range p.Cmds {
 		var args []held
 		for _, a := range cmd.Args {
-			args = append(args, w.operand(a, e))
+			args = append(args, w.readOperand(a, e))
 		}
 		if i > 0 {
 			args = append(args, h)
 		}
-		h = w.command(cmd, args)
+		h = w.readCommand(cmd, args)
 	}
 	for _, d := range p.Decl {
 		e.vars[d.Ident[0]] = h
 		if p.IsAssign {
-			e.vars[d.Ident[0]] = h.or(e.vars[d.Ident[0]])
+			e.vars[d.Ident[0]] = h.joinHeld(e.vars[d.Ident[0]])
 		}
 	}
 	return h
 }
 
-func (w *reader) operand(node parse.Node, e extent) held {
+// readOperand returns what an operand holds.
+func (w *reader) readOperand(node parse.Node, e extent) held {
 	switch n := node.(type) {
 	case *parse.DotNode:
 		return e.dot
 	case *parse.FieldNode:
-		return follow(e.dot, n.Ident)
+		return followNames(e.dot, n.Ident)
 	case *parse.VariableNode:
-		return follow(e.vars[n.Ident[0]], n.Ident[1:])
+		return followNames(e.vars[n.Ident[0]], n.Ident[1:])
 	case *parse.ChainNode:
-		return follow(w.operand(n.Node, e), n.Field)
+		return followNames(w.readOperand(n.Node, e), n.Field)
 	case *parse.PipeNode:
-		return w.pipe(n, e)
+		return w.readPipe(n, e)
 	}
 	return held{}
 }
 
-func follow(h held, names []string) held {
+// followNames returns what a chain of fields leads to.
+func followNames(h held, names []string) held {
 	for _, name := range names {
-		h = h.field(name)
+		h = h.fieldOf(name)
 	}
 	return h
 }

@@ -23,9 +23,8 @@ var asking = map[string]bool{
 	"kindIs": true, "kindOf": true, "typeIs": true, "typeOf": true, "all": true, "any": true, "fail": true, "has": true,
 }
 
-// command is what a call gives; args are the values of all operands, the
-// piped one last.
-func (w *reader) command(cmd *parse.CommandNode, args []held) held {
+// readCommand returns what a call returns. args are the values of all operands, the piped one last.
+func (w *reader) readCommand(cmd *parse.CommandNode, args []held) held {
 	fn, ok := cmd.Args[0].(*parse.IdentifierNode)
 	if !ok {
 		return args[0]
@@ -36,12 +35,12 @@ func (w *reader) command(cmd *parse.CommandNode, args []held) held {
 	}
 	switch {
 	case fn.Ident == "include" && len(args) == 2:
-		if name, literal := literal(cmd, 1); literal {
-			return w.call(name, args[1])
+		if name, literal := literalArg(cmd, 1); literal {
+			return w.readDefine(name, args[1])
 		}
-		args[1].take()
+		args[1].markWhole()
 	case fn.Ident == "dict":
-		return dict(cmd, args)
+		return holdDict(cmd, args)
 	case fn.Ident == "required" && len(args) == 2:
 		for _, u := range args[1].uses {
 			u.required = true
@@ -50,34 +49,34 @@ func (w *reader) command(cmd *parse.CommandNode, args []held) held {
 	case choosing[fn.Ident]:
 		var h held
 		for _, a := range args {
-			a.test()
-			h = h.or(a)
+			a.markTested()
+			h = h.joinHeld(a)
 		}
 		return h
 	case asking[fn.Ident]:
 		for _, a := range args {
-			a.test()
+			a.markTested()
 		}
 		return held{}
 	case fn.Ident == "get" || fn.Ident == "index" || fn.Ident == "hasKey" || fn.Ident == "dig":
-		return at(fn.Ident, cmd, args)
+		return readAt(fn.Ident, cmd, args)
 	default:
 		var h held
 		for _, a := range args {
-			a.take()
+			a.markWhole()
 			if !texts[fn.Ident] {
-				a.build()
+				a.markStructured()
 			}
-			h = h.or(a)
+			h = h.joinHeld(a)
 		}
 		return h
 	}
 	return held{}
 }
 
-// literal is the i-th operand of a command, the function being the 0th, if it
-// is a literal text.
-func literal(cmd *parse.CommandNode, i int) (string, bool) {
+// literalArg returns the i-th operand of a command if it is a literal text. The function is the 0th
+// operand.
+func literalArg(cmd *parse.CommandNode, i int) (string, bool) {
 	if i >= len(cmd.Args) {
 		return "", false
 	}
@@ -88,13 +87,13 @@ func literal(cmd *parse.CommandNode, i int) (string, bool) {
 	return s.Text, true
 }
 
-// dict is a map that the template makes.
-func dict(cmd *parse.CommandNode, args []held) held {
+// holdDict returns a map that the template makes.
+func holdDict(cmd *parse.CommandNode, args []held) held {
 	h := held{fields: map[string]held{}}
 	for i := 0; i+1 < len(args); i += 2 {
-		name, ok := literal(cmd, i+1)
+		name, ok := literalArg(cmd, i+1)
 		if !ok {
-			args[i+1].take()
+			args[i+1].markWhole()
 			continue
 		}
 		h.fields[name] = args[i+1]
@@ -102,8 +101,8 @@ func dict(cmd *parse.CommandNode, args []held) held {
 	return h
 }
 
-// at is what get, index, hasKey and dig read: their map and the literal keys.
-func at(name string, cmd *parse.CommandNode, args []held) held {
+// readAt returns what get, index, hasKey and dig read, by their map and the literal keys.
+func readAt(name string, cmd *parse.CommandNode, args []held) held {
 	if len(args) == 0 {
 		return held{}
 	}
@@ -112,17 +111,17 @@ func at(name string, cmd *parse.CommandNode, args []held) held {
 		m, keys, first = args[len(args)-1], args[:max(len(args)-2, 0)], 1
 	}
 	for i := range keys {
-		if key, ok := literal(cmd, first+i); ok {
-			m = m.field(key)
+		if key, ok := literalArg(cmd, first+i); ok {
+			m = m.fieldOf(key)
 		} else {
-			m = m.item()
+			m = m.itemOf()
 		}
 	}
 	if name == "dig" && len(args) > 1 {
-		m = m.or(args[len(args)-2])
+		m = m.joinHeld(args[len(args)-2])
 	}
 	if name == "hasKey" || name == "dig" {
-		m.test()
+		m.markTested()
 	}
 	if name == "hasKey" {
 		return held{}

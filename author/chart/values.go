@@ -10,26 +10,27 @@ import (
 // nodeAt is the node of values.yaml at a path, or nil.
 func nodeAt(n *yaml.Node, path []string) *yaml.Node {
 	for _, name := range path {
-		n = below(n, name)
+		n = childNode(n, name)
 	}
 	return n
 }
 
-func below(n *yaml.Node, name string) *yaml.Node {
-	n = resolved(n)
+// childNode returns the value under a key of a map, or nil.
+func childNode(n *yaml.Node, name string) *yaml.Node {
+	n = resolveAlias(n)
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == name {
-			return resolved(n.Content[i+1])
+			return resolveAlias(n.Content[i+1])
 		}
 	}
 	return nil
 }
 
-// resolved is what an alias stands for.
-func resolved(n *yaml.Node) *yaml.Node {
+// resolveAlias returns the node that an alias stands for.
+func resolveAlias(n *yaml.Node) *yaml.Node {
 	if n != nil && n.Kind == yaml.AliasNode {
 		return n.Alias
 	}
@@ -39,7 +40,7 @@ func resolved(n *yaml.Node) *yaml.Node {
 // templateBelow is the path of a text at or below a node that is a template,
 // or "".
 func templateBelow(n *yaml.Node, path string) string {
-	n = resolved(n)
+	n = resolveAlias(n)
 	if n == nil {
 		return ""
 	}
@@ -71,9 +72,9 @@ var (
 	annotation = regexp.MustCompile(`(?m)^@\w+.*$`)
 )
 
-// params are the descriptions of values by path that comments give as
-// `## @param path text`.
-func params(text string) map[string]string {
+// readParams returns the descriptions of values by path, from comments of the form `## @param path
+// text`.
+func readParams(text string) map[string]string {
 	all := map[string]string{}
 	for _, m := range paramLine.FindAllStringSubmatch(text, -1) {
 		all[m[1]] = strings.TrimSpace(m[2])
@@ -81,23 +82,23 @@ func params(text string) map[string]string {
 	return all
 }
 
-// description is what the comments at a key of values.yaml say of it.
-func description(key, value *yaml.Node) string {
+// describeKey returns the description of a key of values.yaml that its comments contain.
+func describeKey(key, value *yaml.Node) string {
 	text := key.HeadComment
 	if i := strings.LastIndex(text, "\n\n"); i >= 0 {
 		text = text[i+2:]
 	}
-	if said := clean(text); said != "" {
+	if said := cleanComment(text); said != "" {
 		return said
 	}
-	if said := clean(key.LineComment); said != "" {
+	if said := cleanComment(key.LineComment); said != "" {
 		return said
 	}
-	return clean(value.LineComment)
+	return cleanComment(value.LineComment)
 }
 
-// clean is the prose of a comment; a commented-out value is none.
-func clean(comment string) string {
+// cleanComment returns the prose of a comment, without values that are commented out.
+func cleanComment(comment string) string {
 	var lines []string
 	for line := range strings.SplitSeq(comment, "\n") {
 		line = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#"))
