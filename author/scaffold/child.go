@@ -32,7 +32,7 @@ func (d *Draft) firstChild(crd *schema.CRD, root *props) {
 		field := root.Properties[top]
 		if top == "spec" {
 			if slices.Contains(root.Required, "spec") || field.Default != nil {
-				leaves(&b, &field, ".spec")
+				printLeaves(&b, &field, ".spec")
 			}
 		}
 		fmt.Fprintf(&b, "  %s.yaml: |\n    {{- toYaml .%s | nindent 4 }}\n", top, top)
@@ -57,9 +57,8 @@ children:
 - {apiVersion: v1, kind: ConfigMap, namespaces: rendered}
 `
 
-// leaves prints a line for each text, number and boolean below a path that is
-// always there.
-func leaves(b *strings.Builder, p *props, path string) {
+// printLeaves prints a line for each text, number and boolean below a path that is always there.
+func printLeaves(b *strings.Builder, p *props, path string) {
 	for _, name := range sortedNames(p) {
 		field := p.Properties[name]
 		if !slices.Contains(p.Required, name) && field.Default == nil || field.Nullable || !identifier.MatchString(name) {
@@ -69,7 +68,7 @@ func leaves(b *strings.Builder, p *props, path string) {
 		key := strings.TrimPrefix(inner, ".spec.")
 		switch field.Type {
 		case "object":
-			leaves(b, &field, inner)
+			printLeaves(b, &field, inner)
 		case "string":
 			fmt.Fprintf(b, "  %s: {{ %s }}\n", key, inner)
 		case "integer", "number", "boolean":

@@ -18,9 +18,9 @@ import (
 // exampleOf makes a resource that the schema allows. What rules ask for is
 // added as far as their messages say it.
 func exampleOf(crd *schema.CRD, version *schema.Version, root *props) ([]byte, error) {
-	object, _ := sample(root).(map[string]any)
+	object, _ := sampleValue(root).(map[string]any)
 	if spec, declared := root.Properties["spec"]; declared && object["spec"] == nil {
-		object["spec"] = sample(&spec)
+		object["spec"] = sampleValue(&spec)
 	}
 	delete(object, "status")
 	gvk := version.GVK
@@ -29,13 +29,13 @@ func exampleOf(crd *schema.CRD, version *schema.Version, root *props) ([]byte, e
 	var faults validfield.ErrorList
 	for range 10 {
 		if faults = faultsOf(crd, version, object); len(faults) == 0 {
-			text, err := ordered(object)
+			text, err := printOrdered(object)
 			if err != nil {
 				return nil, fmt.Errorf("printing the example: %w", err)
 			}
 			return text, nil
 		}
-		if !amend(object, root, faults) {
+		if !addAskedFields(object, root, faults) {
 			break
 		}
 	}
@@ -68,7 +68,7 @@ func sampleName(crd *schema.CRD, root *props) string {
 	}
 	meta := root.Properties["metadata"]
 	if name, bound := meta.Properties["name"]; bound && (len(name.Enum) > 0 || name.Pattern != "" || name.Format != "") {
-		if text, is := sample(&name).(string); is && text != "" {
+		if text, is := sampleValue(&name).(string); is && text != "" {
 			return text
 		}
 	}
@@ -80,25 +80,25 @@ var (
 	step  = regexp.MustCompile(`^([^\[]*)(?:\[(\d+)\])?$`)
 )
 
-// amend adds fields that messages of rules ask for; false if it found none.
-func amend(object map[string]any, root *props, faults validfield.ErrorList) bool {
+// addAskedFields adds fields that messages of rules ask for. It reports whether it found any.
+func addAskedFields(object map[string]any, root *props, faults validfield.ErrorList) bool {
 	amended := false
 	for _, fault := range faults {
 		m := asked.FindStringSubmatch(fault.Detail)
 		if m == nil {
 			continue
 		}
-		within, p := descend(object, root, fault.Field)
+		within, p := findMap(object, root, fault.Field)
 		if wanted, declared := p.Properties[m[1]]; declared && within != nil && within[m[1]] == nil {
-			within[m[1]] = sample(&wanted)
+			within[m[1]] = sampleValue(&wanted)
 			amended = true
 		}
 	}
 	return amended
 }
 
-// descend is the map at a path such as spec.configs[0], and its schema.
-func descend(object map[string]any, p *props, path string) (map[string]any, *props) {
+// findMap returns the map at a path such as spec.configs[0], and its schema.
+func findMap(object map[string]any, p *props, path string) (map[string]any, *props) {
 	var at any = object
 	for part := range strings.SplitSeq(path, ".") {
 		m := step.FindStringSubmatch(part)

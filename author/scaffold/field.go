@@ -25,14 +25,14 @@ type field struct {
 	shown bool
 }
 
-// group is the group of that name, made if it is not there.
-func (f *field) group(name, note string) *field {
+// ensureGroup returns the group of that name, and makes it if it is not there.
+func (f *field) ensureGroup(name, note string) *field {
 	for _, kid := range f.kids {
 		if kid.name == name && kid.schema == nil {
 			return kid
 		}
 	}
-	g := &field{name: f.unused(name), note: note}
+	g := &field{name: f.unusedName(name), note: note}
 	f.kids = append(f.kids, g)
 	return g
 }
@@ -45,12 +45,13 @@ func (f *field) add(leaf field, share bool) string {
 			return kid.name
 		}
 	}
-	leaf.name = f.unused(leaf.name)
+	leaf.name = f.unusedName(leaf.name)
 	f.kids = append(f.kids, &leaf)
 	return leaf.name
 }
 
-func (f *field) unused(name string) string {
+// unusedName returns the name, with a number if it is taken.
+func (f *field) unusedName(name string) string {
 	for n := 1; ; n++ {
 		try := name
 		if n > 1 {
@@ -62,9 +63,9 @@ func (f *field) unused(name string) string {
 	}
 }
 
-// needed reports whether a resource must say something of it.
-func (f *field) needed() bool {
-	return f.required || slices.ContainsFunc(f.kids, (*field).needed)
+// isNeeded reports whether a resource must set the field or a field below it.
+func (f *field) isNeeded() bool {
+	return f.required || slices.ContainsFunc(f.kids, (*field).isNeeded)
 }
 
 // openAPI is its schema as a CRD has it.
@@ -89,7 +90,7 @@ func (f *field) openAPI() map[string]any {
 	properties, required := map[string]any{}, []any{}
 	for _, kid := range f.kids {
 		properties[kid.name] = kid.openAPI()
-		if kid.needed() {
+		if kid.isNeeded() {
 			required = append(required, kid.name)
 		}
 	}
@@ -102,22 +103,24 @@ func (f *field) openAPI() map[string]any {
 	return s
 }
 
-// example is what a resource says: all that it must, and what is to be seen.
-func (f *field) example() any {
+// exampleValue returns what an example resource has here: all fields that are needed, and those
+// that are to be seen.
+func (f *field) exampleValue() any {
 	if f.schema != nil {
 		return f.value
 	}
 	said := map[string]any{}
 	for _, kid := range f.kids {
-		if kid.shown || kid.needed() {
-			said[kid.name] = kid.example()
+		if kid.shown || kid.isNeeded() {
+			said[kid.name] = kid.exampleValue()
 		}
 	}
 	return said
 }
 
-// camel makes a name of a field: letters and digits, small at first.
-func camel(words ...string) string {
+// camelCase makes the name of a field out of words. It consists of letters and digits, and starts
+// with a small letter.
+func camelCase(words ...string) string {
 	var b strings.Builder
 	foreign := func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	for _, word := range strings.FieldsFunc(strings.Join(words, "-"), foreign) {

@@ -30,7 +30,7 @@ func Form(form string, n Names) (*Draft, error) {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		text, err := filled(file, n)
+		text, err := fillForm(file, n)
 		if err != nil {
 			return err
 		}
@@ -53,8 +53,8 @@ func Form(form string, n Names) (*Draft, error) {
 	return d, nil
 }
 
-// filled is the text of a file of forms/ with its blanks filled in.
-func filled(file string, data any) (string, error) {
+// fillForm returns the text of a file of forms/ with its blanks filled in.
+func fillForm(file string, data any) (string, error) {
 	t, err := template.New(path.Base(file)).Delims("[[", "]]").Option("missingkey=error").ParseFS(forms, "forms/status.tpl", file)
 	if err != nil {
 		return "", err

@@ -20,7 +20,7 @@ import (
 // The example is given, or made as the schema allows it; the error says where
 // that did not do.
 func FromCRD(source Source, which string, example []byte) (*Draft, error) {
-	crd, text, err := choose(source, which)
+	crd, text, err := chooseCRD(source, which)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +50,8 @@ func FromCRD(source Source, which string, example []byte) (*Draft, error) {
 
 var separator = regexp.MustCompile(`(?m)^---[ \t]*(#.*)?\n?`)
 
-// choose finds the CRD in a source, and its text.
-func choose(source Source, which string) (*schema.CRD, string, error) {
+// chooseCRD returns a CRD of a source, and its text.
+func chooseCRD(source Source, which string) (*schema.CRD, string, error) {
 	var names []string
 	var found *schema.CRD
 	var text string
@@ -82,12 +82,12 @@ func choose(source Source, which string) (*schema.CRD, string, error) {
 	return found, text, nil
 }
 
-// ordered prints an object as people write it.
-func ordered(object map[string]any) ([]byte, error) {
+// printOrdered prints an object with its keys in the order in which people write them.
+func printOrdered(object map[string]any) ([]byte, error) {
 	n, err := nodeOf(object)
 	if err != nil {
 		return nil, err
 	}
-	text, err := encode(inOrder(n))
+	text, err := printNode(inOrder(n))
 	return []byte(text), err
 }

@@ -31,7 +31,7 @@ func (s *supply) add(n, wanted *node) (bool, error) {
 	fresh := &node{Kind: yamlv3.MappingNode, Tag: "!!map"}
 	for i := 0; i < len(wanted.Content); i += 2 {
 		key, value := wanted.Content[i], wanted.Content[i+1]
-		there := at(n, key.Value)
+		there := findNode(n, key.Value)
 		switch {
 		case there == nil:
 			fresh.Content = append(fresh.Content, key, value)
@@ -46,11 +46,11 @@ func (s *supply) add(n, wanted *node) (bool, error) {
 	if len(fresh.Content) == 0 {
 		return true, nil
 	}
-	return true, s.insert(n, fresh)
+	return true, s.insertEntries(n, fresh)
 }
 
-// insert puts the entries of fresh into a map, in front of its last one.
-func (s *supply) insert(n, fresh *node) error {
+// insertEntries puts the entries of fresh into a map, in front of its last one.
+func (s *supply) insertEntries(n, fresh *node) error {
 	if n.Style&yamlv3.FlowStyle != 0 {
 		text, err := json.Marshal(valueOf(fresh))
 		if err != nil {
@@ -65,13 +65,13 @@ func (s *supply) insert(n, fresh *node) error {
 		s.additions = append(s.additions, addition{last.Line - 1, last.Column - 1, within + ", "})
 		return nil
 	}
-	text, err := encode(fresh)
+	text, err := printNode(fresh)
 	if err != nil {
 		return fmt.Errorf("printing what is added: %w", err)
 	}
 	last := n.Content[len(n.Content)-2]
 	a := addition{line: last.Line - 1, column: last.Column - 1}
-	text = indented(a.column, text) + "\n"
+	text = indentText(a.column, text) + "\n"
 	if before := string([]rune(s.lines[a.line])[:a.column]); strings.TrimSpace(before) != "" { // the dash of an item
 		a.text = strings.TrimLeft(text, " ") + strings.Repeat(" ", a.column)
 	} else {
@@ -84,8 +84,8 @@ func (s *supply) insert(n, fresh *node) error {
 	return nil
 }
 
-// text is the text with the additions.
-func (s *supply) text() string {
+// textWithAdditions returns the text with the additions.
+func (s *supply) textWithAdditions() string {
 	lines := slices.Clone(s.lines)
 	slices.SortStableFunc(s.additions, func(a, b addition) int { return b.column - a.column }) // those in front move none behind
 	for _, a := range s.additions {

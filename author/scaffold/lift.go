@@ -31,8 +31,8 @@ func resourcesType() map[string]any {
 	}}
 }
 
-// lift moves what varies into the spec.
-func (w *making) lift() {
+// liftValues moves what varies into the spec.
+func (w *making) liftValues() {
 	for _, m := range w.all {
 		if m.gvk.Kind == "Service" && m.gvk.Group == "" && !m.patch {
 			w.liftService(m)
@@ -78,20 +78,20 @@ var groupNotes = map[string]string{
 	"env": "Environment variables, by name.", "config": "Texts of the ConfigMap, by key.", "ports": "Port numbers, by name.",
 }
 
-// one lifts one value into a group of the spec and returns its action; what is
+// liftValue lifts one value into a group of the spec and returns its action. A value that is
 // absent, or follows a name, stays.
-func (w *making) one(n *node, group []string, leaf field) string {
-	if n == nil || w.tokens.in(n.Value) {
+func (w *making) liftValue(n *node, group []string, leaf field) string {
+	if n == nil || w.tokens.hasTokens(n.Value) {
 		return ""
 	}
 	leaf.value = valueOf(n)
-	if !fits(leaf.schema, leaf.value) {
+	if !fitsLeaf(leaf.schema, leaf.value) {
 		return ""
 	}
 	within := w.spec
 	path := ".spec"
 	for _, name := range group {
-		within = within.group(name, groupNotes[name])
+		within = within.ensureGroup(name, groupNotes[name])
 		path += "." + within.name
 	}
 	action := "{{ " + path + "." + within.add(leaf, strings.HasSuffix(strings.ToLower(leaf.name), "host")) + " }}"
@@ -99,9 +99,9 @@ func (w *making) one(n *node, group []string, leaf field) string {
 	return action
 }
 
-// fits reports whether a value is of the type of a leaf: a manifest may be wrong,
-// or use a form that the schema has not.
-func fits(schema map[string]any, v any) bool {
+// fitsLeaf reports whether a value is of the type of a leaf. A manifest may be wrong, or use a form
+// that the schema does not have.
+func fitsLeaf(schema map[string]any, v any) bool {
 	switch v := v.(type) {
 	case string:
 		return (schema["type"] == "string" && int64(len(v)) >= minLength(schema)) || schema["x-kubernetes-int-or-string"] == true
@@ -133,55 +133,59 @@ func minLength(schema map[string]any) int64 {
 
 // liftWorkload lifts what varies of what runs.
 func (w *making) liftWorkload(m *manifest) {
-	group, spec := m.group, at(m.node, "spec")
-	w.one(at(spec, "replicas"), group, field{name: "replicas", note: "How many Pods run.", schema: wholeType(0, 1000), shown: true})
+	group, spec := m.group, findNode(m.node, "spec")
+	w.liftValue(findNode(spec, "replicas"), group,
+		field{name: "replicas", note: "How many Pods run.", schema: wholeType(0, 1000), shown: true})
 	if m.gvk.Kind == "CronJob" {
-		w.one(at(spec, "schedule"), group, field{name: "schedule", note: "When it runs, as cron has it.", schema: textType(1), shown: true})
+		w.liftValue(findNode(spec, "schedule"), group,
+			field{name: "schedule", note: "When it runs, as cron has it.", schema: textType(1), shown: true})
 	}
-	all := containers(m)
+	all := podContainers(m)
 	for _, c := range all {
 		inner := group
 		if len(all) > 1 {
-			inner = append(append([]string{}, group...), camel(text(c, "name")))
+			inner = append(append([]string{}, group...), camelCase(textAt(c, "name")))
 		}
 		w.liftContainer(m, c, inner)
 	}
-	claims := items(spec, "volumeClaimTemplates")
+	claims := listItems(spec, "volumeClaimTemplates")
 	for _, claim := range claims {
 		prefix := ""
 		if len(claims) > 1 {
-			prefix = text(claim, "metadata", "name")
+			prefix = textAt(claim, "metadata", "name")
 		}
-		w.liftClaim(at(claim, "spec"), group, prefix)
+		w.liftClaim(findNode(claim, "spec"), group, prefix)
 	}
 }
 
 func (w *making) liftContainer(m *manifest, c *node, group []string) {
-	name := text(c, "name")
-	w.one(at(c, "image"), group, field{name: "image", note: "The image of the container " + name + ".", schema: textType(1), shown: true})
+	name := textAt(c, "name")
+	w.liftValue(findNode(c, "image"), group,
+		field{name: "image", note: "The image of the container " + name + ".", schema: textType(1), shown: true})
 	w.liftContainerPorts(m, c, group)
-	for _, env := range items(c, "env") {
-		v, variable := at(env, "value"), text(env, "name")
+	for _, env := range listItems(c, "env") {
+		v, variable := findNode(env, "value"), textAt(env, "name")
 		if v == nil || v.Tag != "!!str" {
 			continue
 		}
 		leaf := field{name: variable, schema: map[string]any{"type": "string"}}
 		if !identifier.MatchString(variable) {
-			leaf.name, leaf.note = camel(variable), "The environment variable "+variable+"."
+			leaf.name, leaf.note = camelCase(variable), "The environment variable "+variable+"."
 		}
 		leaf.required = v.Value == changeMe
-		w.one(v, append(append([]string{}, group...), "env"), leaf)
+		w.liftValue(v, append(append([]string{}, group...), "env"), leaf)
 	}
-	w.one(at(c, "resources"), group, field{name: "resources", note: "What the container " + name + " asks for, and what it may use at most.",
+	w.liftValue(findNode(c, "resources"), group, field{name: "resources",
+		note:   "What the container " + name + " asks for, and what it may use at most.",
 		schema: resourcesType()})
 }
 
 // liftClaim lifts size and class of a claim to a volume.
 func (w *making) liftClaim(spec *node, group []string, prefix string) {
-	w.one(at(spec, "resources", "requests", "storage"), group,
-		field{name: camel(prefix, "storage"), note: "How large the volume is.", schema: quantityType(), shown: true})
-	w.one(at(spec, "storageClassName"), group,
-		field{name: camel(prefix, "storageClassName"), note: "The class of the volume.", schema: textType(0)})
+	w.liftValue(findNode(spec, "resources", "requests", "storage"), group,
+		field{name: camelCase(prefix, "storage"), note: "How large the volume is.", schema: quantityType(), shown: true})
+	w.liftValue(findNode(spec, "storageClassName"), group,
+		field{name: camelCase(prefix, "storageClassName"), note: "The class of the volume.", schema: textType(0)})
 }
 
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -190,9 +194,9 @@ var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // into a file of their own.
 func (w *making) liftData(m *manifest) {
 	group := append(append([]string{}, m.group...), "config")
-	pairs(at(m.node, "data"), func(key string, v *node) {
+	eachEntry(findNode(m.node, "data"), func(key string, v *node) {
 		switch {
-		case v.Tag != "!!str" || w.tokens.in(v.Value):
+		case v.Tag != "!!str" || w.tokens.hasTokens(v.Value):
 		case strings.Contains(v.Value, "\n"):
 			name := w.fileName(m, key)
 			w.draft.AddTemplate("files/"+name, v.Value)
@@ -200,10 +204,10 @@ func (w *making) liftData(m *manifest) {
 		default:
 			leaf := field{name: key, schema: map[string]any{"type": "string"}}
 			if !identifier.MatchString(key) {
-				leaf.name, leaf.note = camel(key), "The text "+key+"."
+				leaf.name, leaf.note = camelCase(key), "The text "+key+"."
 			}
 			leaf.required = v.Value == changeMe
-			w.one(v, group, leaf)
+			w.liftValue(v, group, leaf)
 		}
 	})
 }
@@ -221,7 +225,7 @@ func (w *making) fileName(m *manifest, key string) string {
 
 // liftOther lifts what varies of kinds that run nothing.
 func (w *making) liftOther(m *manifest) {
-	group, spec := m.group, at(m.node, "spec")
+	group, spec := m.group, findNode(m.node, "spec")
 	intOrText := func(note string) map[string]any {
 		return map[string]any{"x-kubernetes-int-or-string": true, "pattern": `^[0-9]+%?$`, "description": note}
 	}
@@ -229,29 +233,30 @@ func (w *making) liftOther(m *manifest) {
 	case "PersistentVolumeClaim":
 		w.liftClaim(spec, group, "")
 	case "HorizontalPodAutoscaler":
-		w.one(at(spec, "minReplicas"), group, field{name: "minReplicas", note: "How many Pods run at least.", schema: wholeType(0, 1000),
-			shown: true})
-		w.one(at(spec, "maxReplicas"), group, field{name: "maxReplicas", note: "How many Pods run at most.", schema: wholeType(1, 1000),
-			shown: true})
+		w.liftValue(findNode(spec, "minReplicas"), group,
+			field{name: "minReplicas", note: "How many Pods run at least.", schema: wholeType(0, 1000), shown: true})
+		w.liftValue(findNode(spec, "maxReplicas"), group,
+			field{name: "maxReplicas", note: "How many Pods run at most.", schema: wholeType(1, 1000), shown: true})
 	case "PodDisruptionBudget":
 		for key, note := range map[string]string{
 			"minAvailable":   "How many Pods must stay up while nodes are drained: a number, or a percentage of all.",
 			"maxUnavailable": "How many Pods may be down while nodes are drained: a number, or a percentage of all.",
 		} {
-			w.one(at(spec, key), group, field{name: key, note: note, schema: intOrText(note)})
+			w.liftValue(findNode(spec, key), group, field{name: key, note: note, schema: intOrText(note)})
 		}
 	case "Ingress", "Route":
-		w.one(at(spec, "ingressClassName"), group, field{name: "ingressClassName", note: "The class of the Ingress.", schema: textType(1)})
-		for _, n := range append([]*node{spec}, items(spec, "rules")...) {
-			w.liftHost(at(n, "host"), group)
+		w.liftValue(findNode(spec, "ingressClassName"), group,
+			field{name: "ingressClassName", note: "The class of the Ingress.", schema: textType(1)})
+		for _, n := range append([]*node{spec}, listItems(spec, "rules")...) {
+			w.liftHost(findNode(n, "host"), group)
 		}
-		for _, tls := range items(spec, "tls") {
-			for _, n := range items(tls, "hosts") {
+		for _, tls := range listItems(spec, "tls") {
+			for _, n := range listItems(tls, "hosts") {
 				w.liftHost(n, group)
 			}
 		}
 	case "HTTPRoute":
-		for _, n := range items(spec, "hostnames") {
+		for _, n := range listItems(spec, "hostnames") {
 			w.liftHost(n, group)
 		}
 	}
@@ -260,7 +265,7 @@ func (w *making) liftOther(m *manifest) {
 func (w *making) liftHost(n *node, group []string) {
 	if n != nil && n.Kind == yamlv3.ScalarNode {
 		name := n.Value
-		if action := w.one(n, group, field{name: "host", note: "The host name under which it is reached.", schema: textType(1),
+		if action := w.liftValue(n, group, field{name: "host", note: "The host name under which it is reached.", schema: textType(1),
 			shown: true}); action != "" {
 			w.refs["host/"+name] = action
 		}

@@ -10,18 +10,18 @@ import (
 // server or a controller writes.
 func (m *manifest) isLive() bool {
 	for _, key := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields"} {
-		if n := at(m.node, "metadata", key); n != nil && n.Tag != "!!null" {
+		if n := findNode(m.node, "metadata", key); n != nil && n.Tag != "!!null" {
 			return true
 		}
 	}
-	if status := at(m.node, "status"); status != nil && len(status.Content) > 0 {
+	if status := findNode(m.node, "status"); status != nil && len(status.Content) > 0 {
 		return true
 	}
 	found := false
-	pairs(at(m.node, "metadata", "annotations"), func(key string, _ *node) {
+	eachEntry(findNode(m.node, "metadata", "annotations"), func(key string, _ *node) {
 		found = found || strings.HasPrefix(key, "deployment.kubernetes.io/") || strings.HasPrefix(key, "pv.kubernetes.io/")
 	})
-	return found || slices.ContainsFunc(items(podSpec(m), "volumes"), isTokenVolume)
+	return found || slices.ContainsFunc(listItems(podSpec(m), "volumes"), isTokenVolume)
 }
 
 var (
@@ -31,11 +31,11 @@ var (
 
 // isTokenVolume reports whether a volume, or the mount of one, is that which the API server
 // adds to each Pod for the token of its ServiceAccount.
-func isTokenVolume(n *node) bool { return tokenVolume.MatchString(text(n, "name")) }
+func isTokenVolume(n *node) bool { return tokenVolume.MatchString(textAt(n, "name")) }
 
 // isToken reports whether a manifest is the token of a ServiceAccount.
 func (m *manifest) isToken() bool {
-	return m.gvk.Group == "" && m.gvk.Kind == "Secret" && text(m.node, "type") == "kubernetes.io/service-account-token"
+	return m.gvk.Group == "" && m.gvk.Kind == "Secret" && textAt(m.node, "type") == "kubernetes.io/service-account-token"
 }
 
 // tidyControlled drops fields that a controller fills in, from live manifests and others.
@@ -43,23 +43,23 @@ func (m *manifest) tidyControlled() {
 	switch {
 	case m.gvk.Group == "" && m.gvk.Kind == "ServiceAccount":
 		dropItems(m.node, "secrets", func(n *node) bool {
-			rest, found := strings.CutPrefix(text(n, "name"), m.name)
+			rest, found := strings.CutPrefix(textAt(n, "name"), m.name)
 			return found && tokenSecret.MatchString(rest)
 		})
-	case m.gvk.Group == "rbac.authorization.k8s.io" && at(m.node, "aggregationRule") != nil:
-		drop(m.node, "rules")
+	case m.gvk.Group == "rbac.authorization.k8s.io" && findNode(m.node, "aggregationRule") != nil:
+		dropKey(m.node, "rules")
 	}
 }
 
 // tidyJob drops the selector of a live Job, and its labels, which name its uid.
 func (m *manifest) tidyJob() {
-	if text(m.node, "spec", "manualSelector") == "true" {
+	if textAt(m.node, "spec", "manualSelector") == "true" {
 		return
 	}
-	drop(m.node, "spec", "manualSelector")
-	drop(m.node, "spec", "selector")
-	drop(m.node, "metadata", "labels", "job-name")
-	drop(podLabels(m), "job-name")
+	dropKey(m.node, "spec", "manualSelector")
+	dropKey(m.node, "spec", "selector")
+	dropKey(m.node, "metadata", "labels", "job-name")
+	dropKey(podLabels(m), "job-name")
 }
 
 // tidyPod drops what admission adds to a live Pod, or to Pods that are made of a template
@@ -67,23 +67,23 @@ func (m *manifest) tidyJob() {
 func tidyPod(pod *node) {
 	dropItems(pod, "volumes", isTokenVolume)
 	for _, field := range []string{"initContainers", "containers", "ephemeralContainers"} {
-		for _, c := range items(pod, field) {
+		for _, c := range listItems(pod, field) {
 			dropItems(c, "volumeMounts", isTokenVolume)
 		}
 	}
 	dropItems(pod, "tolerations", func(n *node) bool {
-		return slices.Contains([]string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}, text(n, "key")) &&
-			text(n, "effect") == "NoExecute" && text(n, "tolerationSeconds") == "300"
+		return slices.Contains([]string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}, textAt(n, "key")) &&
+			textAt(n, "effect") == "NoExecute" && textAt(n, "tolerationSeconds") == "300"
 	})
 }
 
 // dropItems drops items of a list, and the list if none is left.
 func dropItems(n *node, field string, isDropped func(*node) bool) {
-	list := at(n, field)
+	list := findNode(n, field)
 	if list == nil {
 		return
 	}
 	if list.Content = slices.DeleteFunc(list.Content, isDropped); len(list.Content) == 0 {
-		drop(n, field)
+		dropKey(n, field)
 	}
 }

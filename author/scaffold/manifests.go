@@ -51,42 +51,42 @@ func FromManifests(n Names, sources []Source) (*Draft, error) {
 	w.refs, w.ports = map[string]string{}, map[*manifest]map[int64]string{}
 	w.fronts = map[fronted]string{}
 	w.tokens.init(sources)
-	if err := w.sift(); err != nil {
+	if err := w.siftManifests(); err != nil {
 		return nil, err
 	}
-	w.home = w.mostly((*manifest).namespace)
+	w.home = w.mostCommon((*manifest).namespaceText)
 	w.leaveOut()
 	if len(w.all) == 0 {
 		return nil, errors.New("reading manifests: there is no object that a resource could make")
 	}
-	w.stem = stem(w.all)
+	w.stem = findStem(w.all)
 	w.nameFiles()
-	w.relate()
-	w.separate()
-	if err := w.prepare(); err != nil {
+	w.relateManifests()
+	w.separateNames()
+	if err := w.prepareManifests(); err != nil {
 		return nil, err
 	}
 	w.nameObjects()
-	w.refer()
-	w.lift()
+	w.referToObjects()
+	w.liftValues()
 	return w.draft, w.write()
 }
 
-// sift tidies the manifests and takes out what others make.
-func (w *making) sift() error {
+// siftManifests tidies the manifests and takes out those that others make.
+func (w *making) siftManifests() error {
 	there := map[string]string{}
 	var errs []error
 	for _, m := range w.all {
-		key := strings.Join([]string{m.gvk.GroupKind().String(), m.namespace(), m.name, m.subresource}, "/")
+		key := strings.Join([]string{m.gvk.GroupKind().String(), m.namespaceText(), m.name, m.subresource}, "/")
 		if first := there[key]; first != "" {
 			errs = append(errs, fmt.Errorf("%s: it is at %s already: remove one of them", m, first))
 		}
 		there[key] = m.place
 	}
 	w.all = slices.DeleteFunc(w.all, func(m *manifest) bool {
-		for _, owner := range items(m.node, "metadata", "ownerReferences") {
+		for _, owner := range listItems(m.node, "metadata", "ownerReferences") {
 			for _, other := range w.all {
-				if text(owner, "controller") == "true" && other.gvk.Kind == text(owner, "kind") && other.name == text(owner, "name") {
+				if textAt(owner, "controller") == "true" && other.gvk.Kind == textAt(owner, "kind") && other.name == textAt(owner, "name") {
 					return true
 				}
 			}
@@ -103,12 +103,12 @@ func (w *making) sift() error {
 func ofCluster(m *manifest) bool {
 	return m.gvk.Group == "" && (m.gvk.Kind == "ConfigMap" && m.name == "kube-root-ca.crt" ||
 		m.gvk.Kind == "ServiceAccount" && m.name == "default" ||
-		m.gvk.Kind == "Service" && m.name == "kubernetes" && m.namespace() == "default" || m.gvk.Kind == "Event") ||
+		m.gvk.Kind == "Service" && m.name == "kubernetes" && m.namespaceText() == "default" || m.gvk.Kind == "Event") ||
 		m.gvk.Group == "events.k8s.io"
 }
 
-// mostly is what most manifests of namespaced kinds say, "" aside.
-func (w *making) mostly(what func(*manifest) string) string {
+// mostCommon returns the most common text among the manifests of namespaced kinds, apart from "".
+func (w *making) mostCommon(what func(*manifest) string) string {
 	counts := map[string]int{}
 	for _, m := range w.all {
 		if said := what(m); said != "" && !schema.ClusterScoped(m.gvk.GroupKind()) {
@@ -132,7 +132,7 @@ func (w *making) leaveOut() {
 		case m.isToken():
 			w.draft.Note(fmt.Sprintf("%s: it is left out: it is the token of a ServiceAccount, which the cluster makes", m))
 			return true
-		case core && m.gvk.Kind == "Secret" && (at(m.node, "data") != nil || at(m.node, "stringData") != nil):
+		case core && m.gvk.Kind == "Secret" && (findNode(m.node, "data") != nil || findNode(m.node, "stringData") != nil):
 			w.secrets = append(w.secrets, m.name)
 			w.draft.Note(fmt.Sprintf("%s: its data are in no template: the Secret must be there, and the spec names it where it is read. "+
 				"What may be drawn by chance, such as a password, is better made by `stable`", m))
@@ -148,30 +148,30 @@ func (w *making) leaveOut() {
 	})
 }
 
-// prepare makes the deliberate changes, after which the manifests say what is
-// to be rendered again.
-func (w *making) prepare() error {
+// prepareManifests makes the deliberate changes. After it the manifests are what is to be rendered
+// again.
+func (w *making) prepareManifests() error {
 	for _, m := range w.all {
-		w.mark(m)
-		if ns := m.namespace(); ns == w.home || m.patch && ns == "" {
-			drop(m.node, "metadata", "namespace")
+		w.annotateManifest(m)
+		if ns := m.namespaceText(); ns == w.home || m.patch && ns == "" {
+			dropKey(m.node, "metadata", "namespace")
 		}
-		w.hide(m)
-		said, err := value(m.node)
+		w.hideSecrets(m)
+		said, err := decodeNode(m.node)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m, err)
 		}
 		m.said = said.(map[string]any)
-		if text(m.node, "metadata", "namespace") == "" && !schema.ClusterScoped(m.gvk.GroupKind()) {
+		if textAt(m.node, "metadata", "namespace") == "" && !schema.ClusterScoped(m.gvk.GroupKind()) {
 			m.said["metadata"].(map[string]any)["namespace"] = cmp.Or(w.home, "default")
 		}
 	}
 	return nil
 }
 
-// mark adds the annotations without which a manifest is no template.
-func (w *making) mark(m *manifest) {
-	annotate := func(key, v string) { put(m.node, v, "metadata", "annotations", key) }
+// annotateManifest adds the annotations without which a manifest is no template.
+func (w *making) annotateManifest(m *manifest) {
+	annotate := func(key, v string) { putText(m.node, v, "metadata", "annotations", key) }
 	if m.patch {
 		annotate(api.AnnotationOwnership, "patch")
 		if m.subresource != "" {
@@ -180,22 +180,22 @@ func (w *making) mark(m *manifest) {
 		return
 	}
 	precious := m.gvk.Group == "" && (m.gvk.Kind == "PersistentVolumeClaim" || m.gvk.Kind == "Namespace")
-	if precious && text(m.node, "metadata", "annotations", api.AnnotationOnDelete) == "" {
+	if precious && textAt(m.node, "metadata", "annotations", api.AnnotationOnDelete) == "" {
 		annotate(api.AnnotationOnDelete, "keep")
 		w.draft.Note(fmt.Sprintf("%s: it is kept when the resource goes: write `%s: delete` if its data may go too", m, api.AnnotationOnDelete))
 	}
-	if m.gvk.Kind == "Job" && at(m.node, "spec", "ttlSecondsAfterFinished") != nil { // else it would run again once it is gone
+	if m.gvk.Kind == "Job" && findNode(m.node, "spec", "ttlSecondsAfterFinished") != nil { // else it would run again once it is gone
 		annotate(api.AnnotationOnce, "true")
 	}
-	if w.scaled(m) && at(m.node, "spec", "replicas") != nil {
+	if w.isAutoscaled(m) && findNode(m.node, "spec", "replicas") != nil {
 		annotate(api.AnnotationInitial, "spec.replicas")
 	}
 }
 
-// scaled reports whether an autoscaler among the manifests sets the replicas.
-func (w *making) scaled(m *manifest) bool {
+// isAutoscaled reports whether an autoscaler among the manifests sets the replicas.
+func (w *making) isAutoscaled(m *manifest) bool {
 	return slices.ContainsFunc(w.all, func(other *manifest) bool {
-		target := at(other.node, "spec", "scaleTargetRef")
-		return target != nil && text(target, "kind") == m.gvk.Kind && text(target, "name") == m.name
+		target := findNode(other.node, "spec", "scaleTargetRef")
+		return target != nil && textAt(target, "kind") == m.gvk.Kind && textAt(target, "name") == m.name
 	})
 }

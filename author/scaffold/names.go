@@ -50,12 +50,12 @@ func ParseNames(what string, given Names) (Names, error) {
 		n.Singular = strings.ToLower(n.Kind)
 	}
 	if n.Plural == "" {
-		n.Plural = plural(n.Singular)
+		n.Plural = pluralOf(n.Singular)
 	}
 	if n.Version == "" {
 		n.Version = "v1alpha1"
 	}
-	return n, n.check()
+	return n, n.checkNames()
 }
 
 var (
@@ -66,7 +66,8 @@ var (
 	keptGroups = regexp.MustCompile(`(^|\.)(k8s|kubernetes)\.io$`)
 )
 
-func (n Names) check() error {
+// checkNames returns an error if a name is missing or malformed.
+func (n Names) checkNames() error {
 	var errs []error
 	fault := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if !kindPattern.MatchString(n.Kind) {
@@ -89,8 +90,8 @@ func (n Names) check() error {
 	return errors.Join(errs...)
 }
 
-// plural is what a word is in the plural, as English mostly has it.
-func plural(word string) string {
+// pluralOf returns the plural of a word, as English mostly forms it.
+func pluralOf(word string) string {
 	for _, end := range []string{"s", "x", "z", "ch", "sh"} {
 		if strings.HasSuffix(word, end) {
 			return word + "es"
@@ -107,7 +108,7 @@ func kindOf(many string) string {
 	word := many
 	if stem, ends := strings.CutSuffix(word, "ies"); ends {
 		word = stem + "y"
-	} else if stem, ends := strings.CutSuffix(word, "es"); ends && plural(stem) == word {
+	} else if stem, ends := strings.CutSuffix(word, "es"); ends && pluralOf(stem) == word {
 		word = stem
 	} else {
 		word = strings.TrimSuffix(word, "s")

@@ -34,11 +34,11 @@ func TestMatching(t *testing.T) {
 		`^(https?)://\S+$`, `^x.y\.z$`, `^(?i)on$`,
 	} {
 		found := false
-		for _, text := range matching(pattern, 0) {
+		for _, text := range matchingTexts(pattern, 0) {
 			found = found || regexp.MustCompile(pattern).MatchString(text)
 		}
 		if !found {
-			t.Errorf("%s: none of %q matches", pattern, matching(pattern, 0))
+			t.Errorf("%s: none of %q matches", pattern, matchingTexts(pattern, 0))
 		}
 	}
 }
@@ -56,7 +56,7 @@ func TestStem(t *testing.T) {
 		for _, name := range names {
 			all = append(all, &manifest{name: name})
 		}
-		if got := stem(all); got != want {
+		if got := findStem(all); got != want {
 			t.Errorf("%v: the stem is %q, want %q", names, got, want)
 		}
 	}

@@ -19,12 +19,12 @@ var lastKeys = []string{"template", "volumeClaimTemplates", "volumes", "data", "
 // inOrder puts the keys of a document, of all metadata and of containers into
 // the order in which people write them; the others stand between, as they are.
 func inOrder(n *node) *node {
-	walk(n, nil, func(path []string, n *node) {
-		known := len(path) == 0 || path[len(path)-1] == "metadata" || index(n, "image") >= 0
+	walkNodes(n, nil, func(path []string, n *node) {
+		known := len(path) == 0 || path[len(path)-1] == "metadata" || keyIndex(n, "image") >= 0
 		if n.Kind != yamlv3.MappingNode || !known {
 			return
 		}
-		inRank(n, rank)
+		inRank(n, rankKey)
 	})
 	return n
 }
@@ -46,9 +46,9 @@ func inRank(n *node, rank func(key string) int) {
 // print them and people do not.
 func bySort(n *node) bool {
 	sorted := true
-	walk(n, nil, func(_ []string, n *node) {
+	walkNodes(n, nil, func(_ []string, n *node) {
 		last := ""
-		pairs(n, func(key string, _ *node) {
+		eachEntry(n, func(key string, _ *node) {
 			sorted = sorted && last <= key
 			last = key
 		})
@@ -56,7 +56,9 @@ func bySort(n *node) bool {
 	return sorted
 }
 
-func rank(key string) int {
+// rankKey returns the rank of a key: below 0 for keys that come first, above 0 for keys that come
+// last.
+func rankKey(key string) int {
 	if i := slices.Index(firstKeys, key); i >= 0 {
 		return i - len(firstKeys)
 	}

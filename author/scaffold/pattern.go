@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// matching are texts that a regular expression may match, the shortest one
-// first, then one of at least so many characters. Whoever asks must check:
-// bounds of words and the like are passed over.
-func matching(pattern string, least int) []string {
+// matchingTexts returns texts that a regular expression may match. The shortest one comes first,
+// then one of at least so many characters. The caller must check them, since bounds of words and
+// the like are passed over.
+func matchingTexts(pattern string, least int) []string {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
 		return nil
@@ -16,41 +16,41 @@ func matching(pattern string, least int) []string {
 	var texts []string
 	for _, more := range []int{0, 1, min(least, 1000)} {
 		var b strings.Builder
-		expression(&b, parsed.Simplify(), more)
+		writeMatch(&b, parsed.Simplify(), more)
 		texts = append(texts, b.String())
 	}
 	return texts
 }
 
-// expression writes a text that matches; more is how often a part is repeated
-// that may be repeated at will.
-func expression(b *strings.Builder, re *syntax.Regexp, more int) {
+// writeMatch writes a text that matches an expression. more is how often a part is repeated that
+// may be repeated at will.
+func writeMatch(b *strings.Builder, re *syntax.Regexp, more int) {
 	switch re.Op {
 	case syntax.OpLiteral:
 		b.WriteString(string(re.Rune))
 	case syntax.OpCharClass:
-		b.WriteRune(pleasant(re.Rune))
+		b.WriteRune(pleasantRune(re.Rune))
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		b.WriteByte('x')
 	case syntax.OpCapture, syntax.OpConcat:
 		for _, part := range re.Sub {
-			expression(b, part, more)
+			writeMatch(b, part, more)
 		}
 	case syntax.OpAlternate:
-		expression(b, re.Sub[0], more)
+		writeMatch(b, re.Sub[0], more)
 	case syntax.OpPlus:
-		expression(b, re.Sub[0], 0)
+		writeMatch(b, re.Sub[0], 0)
 		fallthrough
 	case syntax.OpStar:
 		for range more {
-			expression(b, re.Sub[0], 0)
+			writeMatch(b, re.Sub[0], 0)
 		}
 	}
 }
 
-// pleasant is a character of a class that people like to read: a small letter,
-// a capital, a digit, or else the first one.
-func pleasant(ranges []rune) rune {
+// pleasantRune returns a character of a class that people like to read: a small letter, a capital,
+// a digit, or else the first one.
+func pleasantRune(ranges []rune) rune {
 	for _, best := range "ax" + "A" + "1" {
 		for i := 0; i+1 < len(ranges); i += 2 {
 			if ranges[i] <= best && best <= ranges[i+1] {

@@ -16,17 +16,17 @@ var abbreviations = map[string][]string{
 	"serviceaccount": {"sa"},
 }
 
-// part is what a manifest is called beside others: what its name has beyond
-// the stem, or the whole name.
-func (w *making) part(m *manifest) string {
-	if rest, ok := suffix(m.name, w.stem); ok {
+// partName returns what distinguishes the name of a manifest from others: what it has beyond the
+// stem, or the whole name.
+func (w *making) partName(m *manifest) string {
+	if rest, ok := cutStem(m.name, w.stem); ok {
 		return rest
 	}
 	return m.name
 }
 
-// relate finds out what belongs together, while the labels are still texts.
-func (w *making) relate() {
+// relateManifests finds out what belongs together, while the labels are still texts.
+func (w *making) relateManifests() {
 	for _, m := range w.all {
 		m.about = w.workloadOf(m)
 	}
@@ -44,20 +44,20 @@ type backend struct {
 
 // findBackends finds the ports of Services that a manifest leads to.
 func (w *making) findBackends(m *manifest) {
-	walk(m.node, nil, func(path []string, n *node) {
+	walkNodes(m.node, nil, func(path []string, n *node) {
 		if len(path) == 0 || n.Kind != yamlv3.MappingNode {
 			return
 		}
-		to := at(n, "port")
+		to := findNode(n, "port")
 		switch path[len(path)-1] {
 		case "service":
-			to = at(n, "port", "number")
+			to = findNode(n, "port", "number")
 		case "backendRefs":
 		default:
 			return
 		}
 		for _, other := range w.all {
-			if to != nil && other.gvk.Kind == "Service" && other.gvk.Group == "" && other.name == text(n, "name") {
+			if to != nil && other.gvk.Kind == "Service" && other.gvk.Group == "" && other.name == textAt(n, "name") {
 				w.backends = append(w.backends, backend{other, to})
 			}
 		}
@@ -79,19 +79,19 @@ func (w *making) groupOf(m *manifest) []string {
 		about = m
 	}
 	kind := strings.ToLower(about.gvk.Kind)
-	part := w.part(about)
-	_, derived := suffix(about.name, w.stem)
+	part := w.partName(about)
+	_, derived := cutStem(about.name, w.stem)
 	switch {
 	case part == "", part == kind, slices.Contains(abbreviations[kind], part), isWorkload(about) && runs == 1:
 		return nil
-	case !derived && w.count(about) == 1:
+	case !derived && w.countKind(about) == 1:
 		return nil
 	}
-	return []string{camel(part)}
+	return []string{camelCase(part)}
 }
 
-// count is how many manifests are of the same kind.
-func (w *making) count(m *manifest) int {
+// countKind returns how many manifests are of the same kind.
+func (w *making) countKind(m *manifest) int {
 	n := 0
 	for _, other := range w.all {
 		if other.gvk.Kind == m.gvk.Kind && other.subresource == m.subresource {
@@ -109,7 +109,7 @@ func (w *making) nameFiles() {
 	taken := map[string]bool{"status": true, "kind": true, "config": true}
 	for _, m := range w.all {
 		words := []string{strings.ToLower(m.gvk.Kind)}
-		if part := w.part(m); w.count(m) > 1 && part != "" {
+		if part := w.partName(m); w.countKind(m) > 1 && part != "" {
 			words = []string{part, strings.ToLower(m.gvk.Kind)}
 		}
 		if m.subresource != "" {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// port is the number that a node says, 0 if it says none.
-func port(n *node) int64 {
+// portNumber returns the number in a node, or 0 if it has none.
+func portNumber(n *node) int64 {
 	if n == nil || n.Tag != "!!int" {
 		return 0
 	}
@@ -37,29 +37,29 @@ type fronted struct {
 // liftPort lifts one of some ports: under the name one if it is the only one,
 // else in a group many under its own name.
 func (w *making) liftPort(n *node, group []string, one string, among []*node) string {
-	number := port(n)
+	number := portNumber(n)
 	leaf := field{name: one, note: "The port under which it is reached.", schema: wholeType(1, 65535)}
 	if len(among) > 1 {
 		name := ""
 		for _, p := range among {
-			if at(p, "port") == n || at(p, "containerPort") == n {
-				name = text(p, "name")
+			if findNode(p, "port") == n || findNode(p, "containerPort") == n {
+				name = textAt(p, "name")
 			}
 		}
 		group = append(slices.Clone(group), one+"s")
-		leaf.name = camel(cmp.Or(name, "port-"+strconv.FormatInt(number, 10)))
+		leaf.name = camelCase(cmp.Or(name, "port-"+strconv.FormatInt(number, 10)))
 		leaf.note = ""
 	}
-	return w.one(n, group, leaf)
+	return w.liftValue(n, group, leaf)
 }
 
 // liftService lifts the ports of a Service, and what else varies of it.
 func (w *making) liftService(m *manifest) {
 	about, group := m.about, m.group
-	all := items(m.node, "spec", "ports")
+	all := listItems(m.node, "spec", "ports")
 	for _, p := range all {
-		n := at(p, "port")
-		number := port(n)
+		n := findNode(p, "port")
+		number := portNumber(n)
 		front := fronted{about, number}
 		if about == nil || w.fronts[front] == "" {
 			w.fronts[front] = w.liftPort(n, group, "port", all)
@@ -67,17 +67,18 @@ func (w *making) liftService(m *manifest) {
 			w.tokens.set(n, w.fronts[front])
 		}
 		w.keepPort(m, number, w.fronts[front])
-		if at(p, "targetPort") == nil {
+		if findNode(p, "targetPort") == nil {
 			w.keepPort(about, number, w.fronts[front])
 		}
-		if node := at(p, "nodePort"); node != nil {
-			w.one(node, group, field{name: camel(text(p, "name"), "nodePort"), note: "The port of every node; no two resources may have the same.",
+		if node := findNode(p, "nodePort"); node != nil {
+			w.liftValue(node, group, field{name: camelCase(textAt(p, "name"), "nodePort"),
+				note:   "The port of every node; no two resources may have the same.",
 				schema: wholeType(1, 65535), required: true})
 		}
 	}
 	types := map[string]any{"type": "string", "enum": []any{"ClusterIP", "NodePort", "LoadBalancer"}}
-	if kind := text(m.node, "spec", "type"); slices.Contains(types["enum"].([]any), any(kind)) {
-		w.one(at(m.node, "spec", "type"), group, field{name: "serviceType", note: "How the Service is reached.", schema: types})
+	if kind := textAt(m.node, "spec", "type"); slices.Contains(types["enum"].([]any), any(kind)) {
+		w.liftValue(findNode(m.node, "spec", "type"), group, field{name: "serviceType", note: "How the Service is reached.", schema: types})
 	}
 }
 
@@ -86,10 +87,10 @@ func (w *making) liftService(m *manifest) {
 // field as the Service's; others are not, for the image decides about them.
 func (w *making) liftContainerPorts(m *manifest, c *node, group []string) {
 	own := map[int64]string{}
-	all := items(c, "ports")
+	all := listItems(c, "ports")
 	for _, p := range all {
-		n := at(p, "containerPort")
-		number := port(n)
+		n := findNode(p, "containerPort")
+		number := portNumber(n)
 		action := cmp.Or(own[number], w.portAction(m, number))
 		if action != "" {
 			w.tokens.set(n, action)
@@ -98,11 +99,11 @@ func (w *making) liftContainerPorts(m *manifest, c *node, group []string) {
 		}
 		own[number] = action
 	}
-	walk(c, nil, func(path []string, n *node) {
+	walkNodes(c, nil, func(path []string, n *node) {
 		if len(path) < 2 || path[len(path)-1] != "port" || !slices.Contains([]string{"httpGet", "tcpSocket", "grpc"}, path[len(path)-2]) {
 			return
 		}
-		if action := own[port(n)]; action != "" {
+		if action := own[portNumber(n)]; action != "" {
 			w.tokens.set(n, action)
 		}
 	})
@@ -126,7 +127,7 @@ func (w *making) containerPort(m *manifest) string {
 // those of the Pods.
 func (w *making) liftBackends() {
 	for _, b := range w.backends {
-		if action := w.portAction(b.service, port(b.port)); action != "" {
+		if action := w.portAction(b.service, portNumber(b.port)); action != "" {
 			w.tokens.set(b.port, action)
 		}
 	}
@@ -134,10 +135,10 @@ func (w *making) liftBackends() {
 		if m.gvk.Kind != "NetworkPolicy" || m.about == nil {
 			continue
 		}
-		for _, rule := range items(m.node, "spec", "ingress") {
-			for _, p := range items(rule, "ports") {
-				if action := w.portAction(m.about, port(at(p, "port"))); action != "" {
-					w.tokens.set(at(p, "port"), action)
+		for _, rule := range listItems(m.node, "spec", "ingress") {
+			for _, p := range listItems(rule, "ports") {
+				if action := w.portAction(m.about, portNumber(findNode(p, "port"))); action != "" {
+					w.tokens.set(findNode(p, "port"), action)
 				}
 			}
 		}
@@ -147,9 +148,9 @@ func (w *making) liftBackends() {
 // liftTargets lets the targets of a Service follow the ports of the Pods.
 func (w *making) liftTargets(m *manifest) {
 	about := m.about
-	for _, p := range items(m.node, "spec", "ports") {
-		target := at(p, "targetPort")
-		if action := w.portAction(about, port(target)); action != "" {
+	for _, p := range listItems(m.node, "spec", "ports") {
+		target := findNode(p, "targetPort")
+		if action := w.portAction(about, portNumber(target)); action != "" {
 			w.tokens.set(target, action)
 		}
 	}

@@ -25,17 +25,17 @@ func (t *tokens) init(sources []Source) {
 	}
 }
 
-// of is the token of an action.
-func (t *tokens) of(action string) string {
+// addToken adds an action and returns its token.
+func (t *tokens) addToken(action string) string {
 	t.actions = append(t.actions, action)
 	return fmt.Sprintf("%s%dz", t.mark, len(t.actions)-1)
 }
 
-// in reports whether a text holds tokens.
-func (t *tokens) in(text string) bool { return strings.Contains(text, t.mark) }
+// hasTokens reports whether a text holds tokens.
+func (t *tokens) hasTokens(text string) bool { return strings.Contains(text, t.mark) }
 
-// spoken puts the actions in the place of their tokens.
-func (t *tokens) spoken(text string) string {
+// replaceTokens puts the actions in the place of their tokens.
+func (t *tokens) replaceTokens(text string) string {
 	pairs := make([]string, 0, 2*len(t.actions))
 	for i, action := range t.actions {
 		pairs = append(pairs, fmt.Sprintf("%s%dz", t.mark, i), action)
@@ -45,56 +45,59 @@ func (t *tokens) spoken(text string) string {
 
 // set makes a node an action.
 func (t *tokens) set(n *node, action string) {
-	*n = node{Kind: yamlv3.ScalarNode, Tag: "!!str", Value: t.of(action), HeadComment: n.HeadComment, LineComment: n.LineComment}
+	*n = node{Kind: yamlv3.ScalarNode, Tag: "!!str", Value: t.addToken(action), HeadComment: n.HeadComment, LineComment: n.LineComment}
 }
 
-// literal makes texts that a template would read otherwise mean themselves.
-func (t *tokens) literal(root *node) {
+// escapeTexts escapes texts that a template would otherwise read as actions, so that they mean
+// themselves.
+func (t *tokens) escapeTexts(root *node) {
 	one := func(n *node) {
 		if n.Kind != yamlv3.ScalarNode || n.Tag != "!!str" {
 			return
 		}
 		if strings.Contains(n.Value, "{{") {
-			n.Value = strings.ReplaceAll(n.Value, "{{", t.of(`{{ "{{" }}`))
+			n.Value = strings.ReplaceAll(n.Value, "{{", t.addToken(`{{ "{{" }}`))
 			n.Style &^= yamlv3.FoldedStyle
 		}
-		if strings.ContainsFunc(n.Value, private) {
+		if strings.ContainsFunc(n.Value, isPrivate) {
 			n.Style = yamlv3.DoubleQuotedStyle
 		}
 	}
 	pairKeys(root, one)
-	walk(root, nil, func(_ []string, n *node) { one(n) })
+	walkNodes(root, nil, func(_ []string, n *node) { one(n) })
 }
 
-// private are characters that templates write as escapes.
-func private(r rune) bool { return r >= 0xE000 && r <= 0xF8FF }
+// isPrivate reports whether a character is one that templates write as an escape.
+func isPrivate(r rune) bool { return r >= 0xE000 && r <= 0xF8FF }
 
-// unflow sets maps and lists in braces that hold actions on lines of their own,
-// where they can be read.
-func (t *tokens) unflow(root *node) {
-	walk(root, nil, func(_ []string, n *node) {
+// unfoldBraces sets maps and lists in braces that hold actions on lines of their own, where they
+// can be read.
+func (t *tokens) unfoldBraces(root *node) {
+	walkNodes(root, nil, func(_ []string, n *node) {
 		holds := false
-		walk(n, nil, func(_ []string, inner *node) { holds = holds || inner.Kind == yamlv3.ScalarNode && t.in(inner.Value) })
+		walkNodes(n, nil, func(_ []string, inner *node) {
+			holds = holds || inner.Kind == yamlv3.ScalarNode && t.hasTokens(inner.Value)
+		})
 		if holds {
 			n.Style &^= yamlv3.FlowStyle
 		}
 	})
 }
 
-// template prints a manifest as a template.
-func (t *tokens) template(root *node) (string, error) {
-	t.unflow(root)
-	text, err := encode(root)
+// printTemplate prints a manifest as a template.
+func (t *tokens) printTemplate(root *node) (string, error) {
+	t.unfoldBraces(root)
+	text, err := printNode(root)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	for _, r := range text {
-		if private(r) {
+		if isPrivate(r) {
 			fmt.Fprintf(&b, `\u%04X`, r)
 			continue
 		}
 		b.WriteRune(r)
 	}
-	return t.spoken(b.String()), nil
+	return t.replaceTokens(b.String()), nil
 }

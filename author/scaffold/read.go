@@ -45,7 +45,8 @@ type manifest struct {
 	said map[string]any
 }
 
-func (m *manifest) namespace() string { return text(m.node, "metadata", "namespace") }
+// namespaceText returns the namespace of the manifest, or "".
+func (m *manifest) namespaceText() string { return textAt(m.node, "metadata", "namespace") }
 
 func (m *manifest) String() string { return fmt.Sprintf("%s: %s %s", m.place, m.gvk.Kind, m.name) }
 
@@ -54,7 +55,7 @@ func readAll(sources []Source) ([]*manifest, error) {
 	var all []*manifest
 	var errs []error
 	for _, s := range sources {
-		found, err := read(s)
+		found, err := readSource(s)
 		all, errs = append(all, found...), append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -65,8 +66,8 @@ func readAll(sources []Source) ([]*manifest, error) {
 
 var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
 
-// read reads the manifests of one source.
-func read(s Source) ([]*manifest, error) {
+// readSource reads the manifests of one source.
+func readSource(s Source) ([]*manifest, error) {
 	decoder := yamlv3.NewDecoder(bytes.NewReader(bytes.TrimPrefix(s.Data, []byte("\uFEFF"))))
 	var all []*manifest
 	var errs []error
@@ -83,13 +84,13 @@ func read(s Source) ([]*manifest, error) {
 			}
 			return nil, errors.Join(append(errs, fmt.Errorf("%s: %s", place, yamlLine.ReplaceAllString(err.Error(), "")))...)
 		}
-		found, err := objects(s, document)
+		found, err := readObjects(s, document)
 		all, errs = append(all, found...), append(errs, err)
 	}
 }
 
-// objects are the manifests of a document: one, those of a List, or none.
-func objects(s Source, document *node) ([]*manifest, error) {
+// readObjects returns the manifests of a document: one, those of a List, or none.
+func readObjects(s Source, document *node) ([]*manifest, error) {
 	root := document.Content[0]
 	if root.Kind == yamlv3.ScalarNode && root.Tag == "!!null" {
 		return nil, nil
@@ -98,28 +99,28 @@ func objects(s Source, document *node) ([]*manifest, error) {
 	if err := root.Decode(new(any)); err != nil { // an anchor that holds itself has no end
 		return nil, fmt.Errorf("%s: %w", place, err)
 	}
-	expand(root)
-	if _, err := value(root); err != nil {
+	expandAliases(root)
+	if _, err := decodeNode(root); err != nil {
 		return nil, fmt.Errorf("%s: %w", place, err)
 	}
-	if root.Kind != yamlv3.MappingNode || text(root, "apiVersion") == "" || text(root, "kind") == "" {
+	if root.Kind != yamlv3.MappingNode || textAt(root, "apiVersion") == "" || textAt(root, "kind") == "" {
 		return nil, fmt.Errorf("%s: it is no manifest: it has no apiVersion and kind", place)
 	}
-	if strings.HasSuffix(text(root, "kind"), "List") && at(root, "items") != nil {
+	if strings.HasSuffix(textAt(root, "kind"), "List") && findNode(root, "items") != nil {
 		var all []*manifest
 		var errs []error
-		for _, item := range items(root, "items") {
-			found, err := objects(s, &node{Kind: yamlv3.DocumentNode, Content: []*node{item}})
+		for _, item := range listItems(root, "items") {
+			found, err := readObjects(s, &node{Kind: yamlv3.DocumentNode, Content: []*node{item}})
 			all, errs = append(all, found...), append(errs, err)
 		}
 		return all, errors.Join(errs...)
 	}
-	m := &manifest{node: root, name: text(root, "metadata", "name"), place: place, source: s.Name}
-	m.gvk = schema.FromAPIVersionAndKind(text(root, "apiVersion"), text(root, "kind"))
+	m := &manifest{node: root, name: textAt(root, "metadata", "name"), place: place, source: s.Name}
+	m.gvk = schema.FromAPIVersionAndKind(textAt(root, "apiVersion"), textAt(root, "kind"))
 	if m.name == "" {
 		return nil, fmt.Errorf("%s: this %s has no metadata.name: give it one, as a template must know what it makes", place, m.gvk.Kind)
 	}
-	if err := m.sound(); err != nil {
+	if err := m.checkManifest(); err != nil {
 		return nil, err
 	}
 	m.readPatch(document.HeadComment + "\n" + root.HeadComment + "\n" + root.Content[0].HeadComment)
@@ -133,7 +134,7 @@ func objects(s Source, document *node) ([]*manifest, error) {
 	if bySort(m.node) {
 		inOrder(m.node)
 	}
-	unstyle(m.node)
+	resetStyle(m.node)
 	return []*manifest{m}, nil
 }
 
@@ -145,13 +146,13 @@ func (m *manifest) readPatch(comment string) {
 	if said := patchComment.FindStringSubmatch(comment); said != nil {
 		m.patch, m.subresource = true, said[1]
 	}
-	if text(m.node, "metadata", "annotations", api.AnnotationOwnership) == "patch" {
-		m.patch, m.subresource = true, text(m.node, "metadata", "annotations", api.AnnotationSubresource)
+	if textAt(m.node, "metadata", "annotations", api.AnnotationOwnership) == "patch" {
+		m.patch, m.subresource = true, textAt(m.node, "metadata", "annotations", api.AnnotationSubresource)
 	}
 }
 
-// expand replaces aliases by what they stand for: templates have none.
-func expand(n *node) {
+// expandAliases replaces aliases by what they stand for, since templates have none.
+func expandAliases(n *node) {
 	n.Anchor = ""
 	for i, part := range n.Content {
 		if part.Kind == yamlv3.AliasNode {
@@ -159,15 +160,15 @@ func expand(n *node) {
 			copied.Content = slices.Clone(copied.Content)
 			n.Content[i] = &copied
 		}
-		expand(n.Content[i])
+		expandAliases(n.Content[i])
 	}
-	if i := index(n, "<<"); i >= 0 && n.Content[i].Tag == "!!merge" {
-		merge(n, i)
+	if i := keyIndex(n, "<<"); i >= 0 && n.Content[i].Tag == "!!merge" {
+		mergeEntries(n, i)
 	}
 }
 
-// merge puts the entries of a merge key in its place.
-func merge(n *node, i int) {
+// mergeEntries puts the entries of a merge key in its place.
+func mergeEntries(n *node, i int) {
 	from := []*node{n.Content[i+1]}
 	if from[0].Kind == yamlv3.SequenceNode {
 		from = from[0].Content
@@ -175,7 +176,7 @@ func merge(n *node, i int) {
 	n.Content = slices.Delete(n.Content, i, i+2)
 	for _, m := range from {
 		for j := 0; j+1 < len(m.Content); j += 2 {
-			if index(n, m.Content[j].Value) < 0 {
+			if keyIndex(n, m.Content[j].Value) < 0 {
 				n.Content = append(n.Content, m.Content[j], m.Content[j+1])
 			}
 		}
@@ -185,16 +186,16 @@ func merge(n *node, i int) {
 // made are comments that jacquard render writes, and those of no author.
 var made = regexp.MustCompile(`(?m)^# (\S+ (\S+/)?\S+: \S+:\d+( \(patch.*\))?|Source: .*)$\n?`)
 
-// unstyle makes a document's literals and comments those of a template: they
-// mean there what kubectl makes of them here, and a comment is no action.
-func unstyle(root *node) {
+// resetStyle gives a document's literals and comments the style of a template. There they mean what
+// kubectl makes of them here, and a comment is no action.
+func resetStyle(root *node) {
 	all := func(n *node) {
 		for _, comment := range []*string{&n.HeadComment, &n.LineComment, &n.FootComment} {
 			*comment = strings.ReplaceAll(strings.TrimSpace(made.ReplaceAllString(*comment, "")), "{{", "{ {")
 		}
 	}
 	pairKeys(root, all)
-	walk(root, nil, func(_ []string, n *node) {
+	walkNodes(root, nil, func(_ []string, n *node) {
 		all(n)
 		if n.Kind != yamlv3.ScalarNode || n.Style != 0 {
 			return
@@ -207,7 +208,7 @@ func unstyle(root *node) {
 
 // pairKeys calls f for each key of a document.
 func pairKeys(root *node, f func(key *node)) {
-	walk(root, nil, func(_ []string, n *node) {
+	walkNodes(root, nil, func(_ []string, n *node) {
 		if n.Kind == yamlv3.MappingNode {
 			for i := 0; i < len(n.Content); i += 2 {
 				f(n.Content[i])

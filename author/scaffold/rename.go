@@ -15,10 +15,9 @@ const (
 	namespaceAction = "{{ .metadata.namespace }}"
 )
 
-// stem is what the names of most objects begin with, up to a hyphen or their
-// end: the name of the resource that makes them. It is "" where no two of
-// several objects agree.
-func stem(all []*manifest) string {
+// findStem returns what the names of most objects begin with, up to a hyphen or their end. That is
+// the name of the resource that makes them. It is "" if no two of several objects agree.
+func findStem(all []*manifest) string {
 	counts, names := map[string]int{}, 0
 	instance := map[string]bool{}
 	for _, m := range all {
@@ -26,7 +25,7 @@ func stem(all []*manifest) string {
 			continue
 		}
 		names++
-		instance[text(m.node, "metadata", "labels", instanceLabel)] = true
+		instance[textAt(m.node, "metadata", "labels", instanceLabel)] = true
 		for i, c := range m.name + "-" {
 			if c == '-' && i > 0 {
 				counts[m.name[:i]]++
@@ -50,8 +49,8 @@ func stem(all []*manifest) string {
 	return best
 }
 
-// suffix is what a name has beyond the stem; ok is false for names of others.
-func suffix(name, stem string) (rest string, ok bool) {
+// cutStem returns what a name has beyond the stem. ok is false for names without the stem.
+func cutStem(name, stem string) (rest string, ok bool) {
 	if stem == "" {
 		return "", false
 	}
@@ -85,14 +84,13 @@ var refersBy = map[string]string{
 	"resource": "",
 }
 
-// refers says of a text at a path which kind of object it names; no kind, if
-// none.
-func refers(path []string, parent *node) string {
+// referredKind returns the kind of object that a text at a path names, or "" if it names none.
+func referredKind(path []string, parent *node) string {
 	last := path[len(path)-1]
 	if last == "name" && len(path) > 1 {
 		kind, is := refersBy[path[len(path)-2]]
-		if is && (kind == "" || text(parent, "kind") != "") {
-			kind = text(parent, "kind")
+		if is && (kind == "" || textAt(parent, "kind") != "") {
+			kind = textAt(parent, "kind")
 		}
 		return kind
 	}
@@ -104,7 +102,7 @@ func refers(path []string, parent *node) string {
 	return ""
 }
 
-// labelMaps are the keys of maps of labels and of what selects by them.
+// isLabels reports whether a path leads to a label, or to a value that selects by a label.
 func isLabels(path []string) bool {
 	i := len(path) - 2
 	if i < 0 || slices.Contains(path, "namespaceSelector") {
@@ -124,12 +122,12 @@ func isLabels(path []string) bool {
 // withParents calls f for each text below a node, with the map that it stands
 // in.
 func withParents(n *node, f func(path []string, parent, n *node)) {
-	walk(n, nil, func(path []string, parent *node) {
-		pairs(parent, func(key string, v *node) {
+	walkNodes(n, nil, func(path []string, parent *node) {
+		eachEntry(parent, func(key string, v *node) {
 			if v.Kind == yamlv3.ScalarNode {
 				f(append(slices.Clip(path), key), parent, v)
 			}
-			for _, item := range items(parent, key) {
+			for _, item := range listItems(parent, key) {
 				if item.Kind == yamlv3.ScalarNode {
 					f(append(slices.Clip(path), key), parent, item)
 				}

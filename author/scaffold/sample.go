@@ -22,11 +22,10 @@ var formats = map[string]string{
 	"hexcolor": "#336699", "rgbcolor": "rgb(51,102,153)", "quantity": "1Gi",
 }
 
-// sample is a value that a schema allows, with as little as it allows: its
-// example or first enum if it has any, else what its type, format, bounds and
-// pattern ask for.
-func sample(p *props) any {
-	for _, given := range [][]apiextensionsv1.JSON{known(p.Default), known(p.Example), p.Enum} {
+// sampleValue returns a value that a schema allows, with as little as it allows. It prefers an
+// example or the first enum. Otherwise it follows the type, format, bounds and pattern.
+func sampleValue(p *props) any {
+	for _, given := range [][]apiextensionsv1.JSON{knownValue(p.Default), knownValue(p.Example), p.Enum} {
 		if len(given) > 0 {
 			var v any
 			if utiljson.Unmarshal(given[0].Raw, &v) == nil {
@@ -51,7 +50,8 @@ func sample(p *props) any {
 	return sampleMap(p)
 }
 
-func known(v *apiextensionsv1.JSON) []apiextensionsv1.JSON {
+// knownValue returns a default or example of a schema as a list, which is empty if there is none.
+func knownValue(v *apiextensionsv1.JSON) []apiextensionsv1.JSON {
 	if v == nil || string(v.Raw) == "null" {
 		return nil
 	}
@@ -85,7 +85,7 @@ func sampleText(p *props) string {
 	if err != nil {
 		return ""
 	}
-	for _, text := range slices.Concat(usual, matching(p.Pattern, least)) {
+	for _, text := range slices.Concat(usual, matchingTexts(p.Pattern, least)) {
 		if fit(text) && re.MatchString(text) {
 			return text
 		}
@@ -129,13 +129,13 @@ func sampleList(p *props) any {
 		least = max(least, min(*p.MinItems, 100))
 	}
 	for i := range least {
-		list = append(list, another(sample(p.Items.Schema), p.Items.Schema, i))
+		list = append(list, varyItem(sampleValue(p.Items.Schema), p.Items.Schema, i))
 	}
 	return list
 }
 
-// another makes the items of a list differ, as sets and maps want it.
-func another(v any, p *props, i int64) any {
+// varyItem makes the items of a list differ, as sets and maps need it.
+func varyItem(v any, p *props, i int64) any {
 	if i == 0 {
 		return v
 	}
@@ -153,7 +153,7 @@ func another(v any, p *props, i int64) any {
 	case map[string]any:
 		for key, inner := range v {
 			if field, known := p.Properties[key]; known {
-				v[key] = another(inner, &field, i)
+				v[key] = varyItem(inner, &field, i)
 			}
 		}
 	}
@@ -166,9 +166,9 @@ func sampleMap(p *props) any {
 	if p.XEmbeddedResource {
 		v["apiVersion"], v["kind"], v["metadata"] = "v1", "ConfigMap", map[string]any{"name": "example"}
 	}
-	for _, name := range wanted(p) {
+	for _, name := range wantedFields(p) {
 		if field, known := p.Properties[name]; known && field.Default == nil {
-			v[name] = sample(&field)
+			v[name] = sampleValue(&field)
 		}
 	}
 	least := int64(0)
@@ -177,25 +177,25 @@ func sampleMap(p *props) any {
 	}
 	for _, name := range sortedNames(p) {
 		if field := p.Properties[name]; int64(len(v)) < least && v[name] == nil && field.Default == nil {
-			v[name] = sample(&field)
+			v[name] = sampleValue(&field)
 		}
 	}
 	if p.AdditionalProperties != nil && p.AdditionalProperties.Schema != nil && int64(len(v)) < least {
-		v["example"] = sample(p.AdditionalProperties.Schema)
+		v["example"] = sampleValue(p.AdditionalProperties.Schema)
 	}
 	return v
 }
 
-// wanted are the fields that must be given: the required ones, and those that
-// the first of some alternatives requires.
-func wanted(p *props) []string {
+// wantedFields returns the fields that must be given: the required ones, and those that the first
+// of several alternatives requires.
+func wantedFields(p *props) []string {
 	all := slices.Clone(p.Required)
 	for _, of := range p.AllOf {
-		all = append(all, wanted(&of)...)
+		all = append(all, wantedFields(&of)...)
 	}
 	for _, alternatives := range [][]props{p.OneOf, p.AnyOf} {
 		if len(alternatives) > 0 {
-			all = append(all, wanted(&alternatives[0])...)
+			all = append(all, wantedFields(&alternatives[0])...)
 		}
 	}
 	slices.Sort(all)

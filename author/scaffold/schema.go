@@ -23,7 +23,7 @@ func schemaText(schema map[string]any) (string, error) {
 		return "", err
 	}
 	orderSchema(n)
-	return encode(n)
+	return printNode(n)
 }
 
 // propertiesText prints schemas by the names of their fields.
@@ -32,8 +32,8 @@ func propertiesText(properties map[string]any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	pairs(n, func(_ string, v *node) { orderSchema(v) })
-	return encode(n)
+	eachEntry(n, func(_ string, v *node) { orderSchema(v) })
+	return printNode(n)
 }
 
 // orderSchema puts the keys of a schema and all below it in order; the names of
@@ -43,12 +43,12 @@ func orderSchema(n *node) {
 		return
 	}
 	inRank(n, schemaRank)
-	pairs(n, func(key string, v *node) {
+	eachEntry(n, func(key string, v *node) {
 		switch key {
 		case "items", "additionalProperties":
 			orderSchema(v)
 		case "properties":
-			pairs(v, func(_ string, field *node) { orderSchema(field) })
+			eachEntry(v, func(_ string, field *node) { orderSchema(field) })
 		}
 	})
 }

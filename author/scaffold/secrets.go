@@ -29,20 +29,20 @@ func looksSecret(name string) bool {
 	return secretName.MatchString(name) && !whereabouts.MatchString(name)
 }
 
-// hide replaces the values of variables and of a ConfigMap's keys that look like
-// secrets: the spec must say them, and no template or default does. What stands
-// in the midst of other text is only told.
-func (w *making) hide(m *manifest) {
-	for _, c := range containers(m) {
-		for _, env := range items(c, "env") {
-			w.hideValue(m, text(env, "name"), at(env, "value"))
+// hideSecrets replaces the values of variables and of a ConfigMap's keys that look like secrets.
+// The spec must set them, and no template or default holds them. A secret in the midst of other
+// text is only noted.
+func (w *making) hideSecrets(m *manifest) {
+	for _, c := range podContainers(m) {
+		for _, env := range listItems(c, "env") {
+			w.hideValue(m, textAt(env, "name"), findNode(env, "value"))
 		}
-		for _, n := range append(items(c, "command"), items(c, "args")...) {
-			w.suspect(m, "the command line of container "+text(c, "name"), n)
+		for _, n := range append(listItems(c, "command"), listItems(c, "args")...) {
+			w.noteSuspect(m, "the command line of container "+textAt(c, "name"), n)
 		}
 	}
 	if m.gvk.Kind == "ConfigMap" && m.gvk.Group == "" {
-		pairs(at(m.node, "data"), func(key string, v *node) { w.hideValue(m, key, v) })
+		eachEntry(findNode(m.node, "data"), func(key string, v *node) { w.hideValue(m, key, v) })
 	}
 }
 
@@ -50,15 +50,15 @@ func (w *making) hideValue(m *manifest, name string, v *node) {
 	switch {
 	case v == nil || v.Kind != yamlv3.ScalarNode || v.Value == "":
 	case strings.Contains(v.Value, "\n"):
-		w.suspect(m, name, v)
+		w.noteSuspect(m, name, v)
 	case looksSecret(name) || account.MatchString(v.Value):
 		*v = node{Kind: yamlv3.ScalarNode, Tag: "!!str", Value: changeMe}
 		w.draft.Note(fmt.Sprintf("%s: %s looks like a secret: its value was left out, and each resource must say it. Better read it from a Secret", m, name))
 	}
 }
 
-// suspect tells of a text that was copied and may hold a secret.
-func (w *making) suspect(m *manifest, what string, v *node) {
+// noteSuspect adds a note on a text that was copied and may hold a secret.
+func (w *making) noteSuspect(m *manifest, what string, v *node) {
 	if account.MatchString(v.Value) || setting.MatchString(v.Value) {
 		w.draft.Note(fmt.Sprintf("%s: %s was copied, and seems to hold a secret: take it out before anybody else sees it, and read it from a Secret", m, what))
 	}

@@ -19,10 +19,9 @@ const longestLabel = 63
 // plainName is what the author called the object.
 func (m *manifest) plainName() string { return cmp.Or(m.plain, m.name) }
 
-// separate gives what lives in no namespace names that hold the resource's, so
-// that resources in two namespaces never claim one object. What refers to it
-// follows.
-func (w *making) separate() {
+// separateNames gives objects that live in no namespace names that hold the resource's name. Then
+// resources in two namespaces never claim one object. References to these objects follow.
+func (w *making) separateNames() {
 	home, name := cmp.Or(w.home, "default"), cmp.Or(w.stem, w.names.Singular+"-example")
 	for _, m := range w.all {
 		if m.patch || !schema.ClusterScoped(m.gvk.GroupKind()) {
@@ -35,27 +34,27 @@ func (w *making) separate() {
 				continue
 			}
 		}
-		w.rename(m, apart)
+		w.renameObject(m, apart)
 		w.draft.Note(fmt.Sprintf("%s: it lives in no namespace, so its name now holds the resource's: resources in two namespaces would claim one %s", m, m.plain))
 	}
 }
 
-// rename calls an object otherwise, also where manifests refer to it.
-func (w *making) rename(m *manifest, name string) {
+// renameObject gives an object another name, also where manifests refer to it.
+func (w *making) renameObject(m *manifest, name string) {
 	m.plain, m.name = m.name, name
-	at(m.node, "metadata", "name").Value = name
+	findNode(m.node, "metadata", "name").Value = name
 	for _, other := range w.all {
 		withParents(other.node, func(path []string, parent, n *node) {
 			within := m.gvk.Kind == "Namespace" && path[len(path)-1] == "namespace"
-			if n.Value == m.plain && (within || refers(path, parent) == m.gvk.Kind) {
+			if n.Value == m.plain && (within || referredKind(path, parent) == m.gvk.Kind) {
 				n.Value = name
 			}
 		})
 	}
 }
 
-// apart is the action for the name of an object, given that of its plain name.
-func (m *manifest) apart(action string) string {
+// separateAction returns the action for the name of an object, given the action for its plain name.
+func (m *manifest) separateAction(action string) string {
 	switch {
 	case m.plain == "":
 		return action
@@ -74,7 +73,7 @@ func (m *manifest) apart(action string) string {
 func (w *making) refusedEnds() []string {
 	of := map[apischema.GroupKind][]string{}
 	for _, m := range w.all {
-		if rest, derived := suffix(m.plainName(), w.stem); derived && rest != "" && !m.patch {
+		if rest, derived := cutStem(m.plainName(), w.stem); derived && rest != "" && !m.patch {
 			of[m.gvk.GroupKind()] = append(of[m.gvk.GroupKind()], rest)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/schema"
 )
 
-// rules are the lines of kind.yaml that declare what is cluster-scoped or in
+// childRules returns the lines of kind.yaml that declare objects that are cluster-scoped or in
 // another namespace.
-func (w *making) rules() []string {
+func (w *making) childRules() []string {
 	where := map[string]map[string]bool{}
 	for _, m := range w.all {
 		kind := fmt.Sprintf("apiVersion: %s, kind: %s", m.gvk.GroupVersion(), m.gvk.Kind)
@@ -20,7 +20,7 @@ func (w *making) rules() []string {
 		case m.patch:
 		case schema.ClusterScoped(m.gvk.GroupKind()):
 			where[kind] = map[string]bool{}
-		case at(m.node, "metadata", "namespace") != nil:
+		case findNode(m.node, "metadata", "namespace") != nil:
 			if where[kind] == nil {
 				where[kind] = map[string]bool{}
 			}
@@ -65,12 +65,12 @@ func (w *making) writeStatus() (*field, error) {
 			}
 		}
 	}
-	if m := w.scales(root); m != nil {
+	if m := w.scaledWorkload(root); m != nil {
 		root.add(field{name: "selector", note: "Selects the Pods: a label selector as text, read by the scale subresource.",
 			schema: map[string]any{"type": "string"}}, false)
 		var labels []string
-		pairs(at(m.node, "spec", "selector", "matchLabels"), func(key string, v *node) { labels = append(labels, key+"="+v.Value) })
-		fmt.Fprintf(&b, "selector: %s\n", w.tokens.spoken(strings.Join(labels, ",")))
+		eachEntry(findNode(m.node, "spec", "selector", "matchLabels"), func(key string, v *node) { labels = append(labels, key+"="+v.Value) })
+		fmt.Fprintf(&b, "selector: %s\n", w.tokens.replaceTokens(strings.Join(labels, ",")))
 	}
 	if b.Len() > 0 {
 		w.draft.AddTemplate("status.yaml", "# How far it is.\n"+b.String())
@@ -82,7 +82,7 @@ func (w *making) writeStatus() (*field, error) {
 func (w *making) stateOf(m *manifest, root *field, b *strings.Builder) {
 	within, blanks := root, ""
 	for _, name := range m.group {
-		within = within.group(name, "How far "+name+" is.")
+		within = within.ensureGroup(name, "How far "+name+" is.")
 		fmt.Fprintf(b, "%s%s:\n", blanks, within.name)
 		blanks += "  "
 	}
@@ -97,18 +97,18 @@ func (w *making) stateOf(m *manifest, root *field, b *strings.Builder) {
 	}
 }
 
-// scales is the workload that kubectl scale is about: the one that has the
+// scaledWorkload returns the workload that kubectl scale is about. That is the one that has the
 // replicas of the spec itself, if no autoscaler sets them.
-func (w *making) scales(status *field) *manifest {
+func (w *making) scaledWorkload(status *field) *manifest {
 	var found *manifest
 	for _, m := range w.all {
-		n := at(m.node, "spec", "replicas")
-		if !isWorkload(m) || n == nil || w.tokens.spoken(n.Value) != "{{ .spec.replicas }}" {
+		n := findNode(m.node, "spec", "replicas")
+		if !isWorkload(m) || n == nil || w.tokens.replaceTokens(n.Value) != "{{ .spec.replicas }}" {
 			continue
 		}
-		selector := at(m.node, "spec", "selector", "matchLabels")
-		_, initial := w.notes(m)["jacquard.dev/initial"]
-		if found != nil || selector == nil || initial || at(m.node, "spec", "selector", "matchExpressions") != nil {
+		selector := findNode(m.node, "spec", "selector", "matchLabels")
+		_, initial := w.annotationsOf(m)["jacquard.dev/initial"]
+		if found != nil || selector == nil || initial || findNode(m.node, "spec", "selector", "matchExpressions") != nil {
 			return nil
 		}
 		found = m
@@ -119,8 +119,8 @@ func (w *making) scales(status *field) *manifest {
 	return found
 }
 
-// notes are the annotations of a manifest.
-func (w *making) notes(m *manifest) map[string]any {
+// annotationsOf returns the annotations of a manifest.
+func (w *making) annotationsOf(m *manifest) map[string]any {
 	meta, _ := m.said["metadata"].(map[string]any)
 	notes, _ := meta["annotations"].(map[string]any)
 	return notes

@@ -23,7 +23,7 @@ func (d *Draft) Supply() error {
 	i := slices.IndexFunc(d.Files, func(f File) bool { return f.Path == file })
 	added := false
 	for _, lacking := range []func(*schema.Version, *declaration) (string, error){lacksStatus, lacksShown} {
-		text, err := supplied(file, string(d.Files[i].Data), lacking)
+		text, err := supplyCRD(file, string(d.Files[i].Data), lacking)
 		if err != nil {
 			return fmt.Errorf("adding to %s what it lacks: %w", file, err)
 		}
@@ -38,8 +38,8 @@ func (d *Draft) Supply() error {
 
 type declaration = apiextensionsv1.CustomResourceDefinitionVersion
 
-// supplied is the text of a CRD with what its kind's version lacks, as YAML.
-func supplied(file, text string, lacking func(*schema.Version, *declaration) (string, error)) (string, error) {
+// supplyCRD returns the text of a CRD with what the version of its kind lacks, as YAML.
+func supplyCRD(file, text string, lacking func(*schema.Version, *declaration) (string, error)) (string, error) {
 	crd, err := crdfile.Parse(file, []byte(text))
 	if err != nil {
 		return "", err
@@ -62,14 +62,14 @@ func supplied(file, text string, lacking func(*schema.Version, *declaration) (st
 		return "", err
 	}
 	s := supply{lines: strings.SplitAfter(text, "\n")}
-	written := items(document.Content[0], "spec", "versions")
+	written := listItems(document.Content[0], "spec", "versions")
 	if i >= len(written) {
 		return text, nil
 	}
 	if fits, err := s.add(written[i], wanted.Content[0]); !fits || err != nil {
 		return text, err // lint says what is lacking
 	}
-	more := s.text()
+	more := s.textWithAdditions()
 	if _, err := crdfile.Parse(file, []byte(more)); err != nil {
 		return text, nil // it is written in a way that bears no addition: lint says it
 	}
@@ -83,7 +83,7 @@ func lacksStatus(v *schema.Version, _ *declaration) (string, error) {
 			return "", nil
 		}
 	}
-	return filled("forms/conditions.yaml", nil)
+	return fillForm("forms/conditions.yaml", nil)
 }
 
 var inStatus = regexp.MustCompile(`^\.?status((?:\.[A-Za-z_]\w*)+)$`)
@@ -106,7 +106,7 @@ func lacksShown(v *schema.Version, declared *declaration) (string, error) {
 	root := map[string]any{}
 	for path, kind := range shown {
 		m := inStatus.FindStringSubmatch(path)
-		if m == nil || declares(v, strings.Split(m[1][1:], ".")) {
+		if m == nil || hasStatusField(v, strings.Split(m[1][1:], ".")) {
 			continue
 		}
 		within := root
@@ -129,8 +129,8 @@ func lacksShown(v *schema.Version, declared *declaration) (string, error) {
 	return schemaText(map[string]any{"schema": map[string]any{"openAPIV3Schema": root}})
 }
 
-// declares reports whether the status of a version has a field.
-func declares(v *schema.Version, path []string) bool {
+// hasStatusField reports whether the status of a version has a field.
+func hasStatusField(v *schema.Version, path []string) bool {
 	t, found := v.Live().Field("status")
 	for _, name := range path {
 		if !found {

@@ -70,22 +70,22 @@ var (
 // dropForeign drops what no author wrote: what the server and tools add.
 func (m *manifest) dropForeign() {
 	live := m.isLive()
-	drop(m.node, "status")
+	dropKey(m.node, "status")
 	for _, key := range ofServer {
-		drop(m.node, "metadata", key)
+		dropKey(m.node, "metadata", key)
 	}
-	walk(m.node, nil, func(path []string, n *node) {
+	walkNodes(m.node, nil, func(path []string, n *node) {
 		if len(path) > 1 && path[len(path)-2] == "metadata" && slices.Contains([]string{"labels", "annotations"}, path[len(path)-1]) {
 			dropTools(n)
 		}
 	})
 	for _, path := range [][]string{{}, {"spec", "template"}, {"spec", "jobTemplate"}, {"spec", "jobTemplate", "spec", "template"}} {
 		for _, field := range []string{"labels", "annotations"} {
-			if n := at(m.node, append(path, "metadata", field)...); n != nil && len(n.Content) == 0 {
-				drop(m.node, append(path, "metadata", field)...)
+			if n := findNode(m.node, append(path, "metadata", field)...); n != nil && len(n.Content) == 0 {
+				dropKey(m.node, append(path, "metadata", field)...)
 			}
 		}
-		drop(m.node, append(path, "metadata", "creationTimestamp")...)
+		dropKey(m.node, append(path, "metadata", "creationTimestamp")...)
 	}
 	if !m.patch {
 		m.tidyControlled()
@@ -98,7 +98,7 @@ func (m *manifest) dropForeign() {
 
 func dropTools(n *node) {
 	var keys []string
-	pairs(n, func(key string, _ *node) {
+	eachEntry(n, func(key string, _ *node) {
 		if slices.ContainsFunc(ofTools, func(tool string) bool {
 			return key == tool || strings.HasSuffix(tool, "/") && strings.HasPrefix(key, tool)
 		}) {
@@ -106,14 +106,14 @@ func dropTools(n *node) {
 		}
 	})
 	for _, key := range keys {
-		drop(n, key)
+		dropKey(n, key)
 	}
 }
 
 // tidyLive takes away what the API server filled in.
 func (m *manifest) tidyLive() {
-	spec := at(m.node, "spec")
-	if m.gvk.Kind == "Service" && m.gvk.Group == "" && text(spec, "clusterIP") != "None" {
+	spec := findNode(m.node, "spec")
+	if m.gvk.Kind == "Service" && m.gvk.Group == "" && textAt(spec, "clusterIP") != "None" {
 		dropDefaults(spec, ofService)
 	} else if m.gvk.Kind == "Service" && m.gvk.Group == "" {
 		dropDefaults(spec, ofService[2:])
@@ -126,17 +126,17 @@ func (m *manifest) tidyLive() {
 	case m.gvk.Group == "batch" && m.gvk.Kind == "Job":
 		m.tidyJob()
 	case m.gvk.Group == "" && m.gvk.Kind == "PersistentVolume":
-		drop(spec, "claimRef", "uid")
-		drop(spec, "claimRef", "resourceVersion")
+		dropKey(spec, "claimRef", "uid")
+		dropKey(spec, "claimRef", "resourceVersion")
 	case m.gvk.Group == "" && m.gvk.Kind == "Namespace":
-		drop(spec, "finalizers")
+		dropKey(spec, "finalizers")
 	}
 	if m.gvk.Group == "apps" || m.gvk.Group == "batch" || m.gvk.Kind == "PersistentVolumeClaim" {
 		dropDefaults(spec, ofWorkload)
-		for _, claim := range items(spec, "volumeClaimTemplates") {
-			drop(claim, "status")
-			drop(claim, "apiVersion")
-			drop(claim, "kind")
+		for _, claim := range listItems(spec, "volumeClaimTemplates") {
+			dropKey(claim, "status")
+			dropKey(claim, "apiVersion")
+			dropKey(claim, "kind")
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (m *manifest) tidyLive() {
 // dropDefaultsBelow drops defaults from a map and all maps below it. The texts of
 // environment variables and the like are no maps, and stay.
 func dropDefaultsBelow(n *node, defaults []defaulted) {
-	walk(n, nil, func(_ []string, n *node) {
+	walkNodes(n, nil, func(_ []string, n *node) {
 		if n.Kind == yamlv3.MappingNode {
 			dropDefaults(n, defaults)
 		}
@@ -153,11 +153,11 @@ func dropDefaultsBelow(n *node, defaults []defaulted) {
 
 func dropDefaults(n *node, defaults []defaulted) {
 	for _, d := range defaults {
-		if there := at(n, d.key); there != nil && (d.value == nil || reflect.DeepEqual(valueOf(there), d.value)) {
-			drop(n, d.key)
+		if there := findNode(n, d.key); there != nil && (d.value == nil || reflect.DeepEqual(valueOf(there), d.value)) {
+			dropKey(n, d.key)
 		}
 	}
-	if ports := items(n, "ports"); n != nil && ports != nil {
+	if ports := listItems(n, "ports"); n != nil && ports != nil {
 		for _, port := range ports {
 			dropDefaults(port, defaults)
 		}
@@ -166,15 +166,15 @@ func dropDefaults(n *node, defaults []defaulted) {
 
 // dropNulls takes out keys without a value: to apply them is to say nothing.
 func dropNulls(n *node) {
-	walk(n, nil, func(_ []string, n *node) {
+	walkNodes(n, nil, func(_ []string, n *node) {
 		var keys []string
-		pairs(n, func(key string, v *node) {
+		eachEntry(n, func(key string, v *node) {
 			if v.Kind == yamlv3.ScalarNode && v.Tag == "!!null" {
 				keys = append(keys, key)
 			}
 		})
 		for _, key := range keys {
-			drop(n, key)
+			dropKey(n, key)
 		}
 	})
 }

@@ -15,10 +15,10 @@ import (
 // with it. A nil node is absent.
 type node = yamlv3.Node
 
-// at is the value at a path of keys, nil if there is none.
-func at(n *node, path ...string) *node {
+// findNode returns the value at a path of keys, or nil if there is none.
+func findNode(n *node, path ...string) *node {
 	for _, key := range path {
-		i := index(n, key)
+		i := keyIndex(n, key)
 		if i < 0 {
 			return nil
 		}
@@ -27,8 +27,8 @@ func at(n *node, path ...string) *node {
 	return n
 }
 
-// index is where a key of a map stands in its contents, or -1.
-func index(n *node, key string) int {
+// keyIndex returns where a key of a map stands in its contents, or -1.
+func keyIndex(n *node, key string) int {
 	if n == nil || n.Kind != yamlv3.MappingNode {
 		return -1
 	}
@@ -40,24 +40,24 @@ func index(n *node, key string) int {
 	return -1
 }
 
-// text is the text at a path, "" where there is none.
-func text(n *node, path ...string) string {
-	if n = at(n, path...); n == nil || n.Kind != yamlv3.ScalarNode {
+// textAt returns the text at a path, or "" if there is none.
+func textAt(n *node, path ...string) string {
+	if n = findNode(n, path...); n == nil || n.Kind != yamlv3.ScalarNode {
 		return ""
 	}
 	return n.Value
 }
 
-// items are the items of a list at a path.
-func items(n *node, path ...string) []*node {
-	if n = at(n, path...); n == nil || n.Kind != yamlv3.SequenceNode {
+// listItems returns the items of a list at a path.
+func listItems(n *node, path ...string) []*node {
+	if n = findNode(n, path...); n == nil || n.Kind != yamlv3.SequenceNode {
 		return nil
 	}
 	return n.Content
 }
 
-// pairs calls f for each entry of a map.
-func pairs(n *node, f func(key string, value *node)) {
+// eachEntry calls f for each entry of a map.
+func eachEntry(n *node, f func(key string, value *node)) {
 	if n == nil || n.Kind != yamlv3.MappingNode {
 		return
 	}
@@ -66,24 +66,24 @@ func pairs(n *node, f func(key string, value *node)) {
 	}
 }
 
-// drop takes the key at the end of a path out, and the maps that it leaves
-// empty, but for the root.
-func drop(n *node, path ...string) {
-	parent := at(n, path[:len(path)-1]...)
-	i := index(parent, path[len(path)-1])
+// dropKey takes out the key at the end of a path. It also takes out the maps that become empty,
+// except for the root.
+func dropKey(n *node, path ...string) {
+	parent := findNode(n, path[:len(path)-1]...)
+	i := keyIndex(parent, path[len(path)-1])
 	if i < 0 {
 		return
 	}
 	parent.Content = slices.Delete(parent.Content, i, i+2)
 	if len(parent.Content) == 0 && len(path) > 1 {
-		drop(n, path[:len(path)-1]...)
+		dropKey(n, path[:len(path)-1]...)
 	}
 }
 
-// put sets the text at a path and makes the maps above it.
-func put(n *node, value string, path ...string) {
+// putText sets the text at a path and makes the maps above it.
+func putText(n *node, value string, path ...string) {
 	for i, key := range path {
-		next := at(n, key)
+		next := findNode(n, key)
 		if next == nil {
 			next = &node{Kind: yamlv3.MappingNode, Tag: "!!map"}
 			if i == len(path)-1 {
@@ -96,25 +96,25 @@ func put(n *node, value string, path ...string) {
 	n.SetString(value)
 }
 
-// walk calls f for a node and all below it, with the path of keys; the items of
-// a list have the path of the list.
-func walk(n *node, path []string, f func(path []string, n *node)) {
+// walkNodes calls f for a node and all below it, with the path of keys. The items of a list have
+// the path of the list.
+func walkNodes(n *node, path []string, f func(path []string, n *node)) {
 	if n == nil {
 		return
 	}
 	f(path, n)
 	switch n.Kind {
 	case yamlv3.MappingNode:
-		pairs(n, func(key string, value *node) { walk(value, append(slices.Clip(path), key), f) })
+		eachEntry(n, func(key string, value *node) { walkNodes(value, append(slices.Clip(path), key), f) })
 	case yamlv3.SequenceNode:
 		for _, item := range n.Content {
-			walk(item, path, f)
+			walkNodes(item, path, f)
 		}
 	}
 }
 
-// value is what a node says, as kubectl reads it.
-func value(n *node) (any, error) {
+// decodeNode returns the value of a node, as kubectl reads it.
+func decodeNode(n *node) (any, error) {
 	data, err := yamlv3.Marshal(n)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func value(n *node) (any, error) {
 
 // valueOf is what a node says that was read before.
 func valueOf(n *node) any {
-	v, err := value(n)
+	v, err := decodeNode(n)
 	if err != nil {
 		panic(fmt.Sprintf("a part of a sound document is not sound: %v", err))
 	}
@@ -143,8 +143,8 @@ func nodeOf(v any) (*node, error) {
 	return n, err
 }
 
-// encode prints a node as the templates of this project are written.
-func encode(n *node) (string, error) {
+// printNode prints a node as the templates of this project are written.
+func printNode(n *node) (string, error) {
 	var b bytes.Buffer
 	e := yamlv3.NewEncoder(&b)
 	e.SetIndent(2)

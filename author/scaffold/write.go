@@ -35,8 +35,8 @@ func (w *making) write() error {
 		w.stem = w.names.Singular + "-example"
 	}
 	for _, m := range w.all {
-		w.tokens.literal(m.node)
-		text, err := w.tokens.template(m.node)
+		w.tokens.escapeTexts(m.node)
+		text, err := w.tokens.printTemplate(m.node)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m, err)
 		}
@@ -50,22 +50,23 @@ func (w *making) write() error {
 	if err := w.writeExample(); err != nil {
 		return err
 	}
-	crd, err := w.crd(status)
+	crd, err := w.makeCRD(status)
 	w.draft.addCRD(crd)
 	return err
 }
 
 // CRD is the text of a CRD whose spec has one field, text, to begin with.
 func CRD(n Names) (string, error) {
-	return filled("forms/crd.yaml", definition{Names: n, About: "A " + n.Kind + ".", Longest: 63, Label: true, Needed: true,
-		Spec: indented(12, "description: What is wanted.\ntype: object\nproperties:\n  text: {type: string}")})
+	return fillForm("forms/crd.yaml", definition{Names: n, About: "A " + n.Kind + ".", Longest: 63, Label: true, Needed: true,
+		Spec: indentText(12, "description: What is wanted.\ntype: object\nproperties:\n  text: {type: string}")})
 }
 
 var dnsLabel = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
-func (w *making) crd(status *field) (string, error) {
-	d := definition{Names: w.names, About: w.about(), Longest: w.longest(), Needed: w.spec.needed(), Label: dnsLabel.MatchString(w.stem),
-		Ends: w.refusedEnds()}
+// makeCRD returns the text of the CRD.
+func (w *making) makeCRD(status *field) (string, error) {
+	d := definition{Names: w.names, About: w.describeKinds(), Longest: w.longestName(), Needed: w.spec.isNeeded(),
+		Label: dnsLabel.MatchString(w.stem), Ends: w.refusedEnds()}
 	spec, err := schemaText(w.spec.openAPI())
 	if err != nil {
 		return "", fmt.Errorf("printing the schema: %w", err)
@@ -81,9 +82,9 @@ func (w *making) crd(status *field) (string, error) {
 		}
 	}
 	if len(w.spec.kids) > 0 { // else nothing reads it
-		d.Spec = indented(12, spec)
+		d.Spec = indentText(12, spec)
 	}
-	d.Status = indented(14, told)
+	d.Status = indentText(14, told)
 	for _, kid := range w.spec.kids {
 		switch {
 		case kid.schema == nil:
@@ -97,11 +98,11 @@ func (w *making) crd(status *field) (string, error) {
 		d.Columns = append(d.Columns, column{"Running", "integer", ".status.readyReplicas"})
 	}
 	d.Scale = slices.ContainsFunc(status.kids, func(f *field) bool { return f.name == "selector" })
-	return filled("forms/crd.yaml", d)
+	return fillForm("forms/crd.yaml", d)
 }
 
-// about says of which kinds the objects of a resource are.
-func (w *making) about() string {
+// describeKinds returns a sentence on the kinds of the objects of a resource.
+func (w *making) describeKinds() string {
 	var kinds []string
 	for _, m := range w.all {
 		kinds = append(kinds, m.gvk.Kind)
@@ -110,13 +111,13 @@ func (w *making) about() string {
 	return "A " + w.names.Kind + " stands for objects of these kinds: " + strings.Join(slices.Compact(kinds), ", ") + "."
 }
 
-// longest is how many characters a resource's name may have, so that what is
-// made of it is not too long: 63 for labels, and less where the controller of a
-// kind appends something.
-func (w *making) longest() int {
+// longestName returns how many characters the name of a resource may have, so that names made of it
+// are not too long. That is 63 for labels, and less where the controller of a kind appends
+// something.
+func (w *making) longestName() int {
 	longest := 63
 	for _, m := range w.all {
-		if _, derived := suffix(m.plainName(), w.stem); derived && (m.gvk.Kind == "StatefulSet" || m.gvk.Kind == "CronJob") {
+		if _, derived := cutStem(m.plainName(), w.stem); derived && (m.gvk.Kind == "StatefulSet" || m.gvk.Kind == "CronJob") {
 			longest = min(longest, 52-len(m.plainName())+len(w.stem))
 		}
 	}
@@ -126,7 +127,8 @@ func (w *making) longest() int {
 	return longest
 }
 
-func indented(by int, text string) string {
+// indentText indents each line of a text that is not blank.
+func indentText(by int, text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		if strings.TrimSpace(line) != "" {
@@ -146,7 +148,7 @@ func (w *making) writeExample() error {
 	}
 	resource := func() (string, error) {
 		object := map[string]any{"metadata": meta}
-		if said := w.spec.example().(map[string]any); len(said) > 0 {
+		if said := w.spec.exampleValue().(map[string]any); len(said) > 0 {
 			object["spec"] = said
 		}
 		text, err := funcs.YAML(object)
@@ -162,13 +164,13 @@ func (w *making) writeExample() error {
 		return fmt.Errorf("printing the example: %w", err)
 	}
 	w.draft.AddTemplate("tests/another/cr.yaml", text)
-	want, err := w.want()
+	want, err := w.wantedObjects()
 	w.draft.AddTemplate("tests/example/want.yaml", want)
 	return err
 }
 
-// want is what the example must render: what the manifests say.
-func (w *making) want() (string, error) {
+// wantedObjects returns what the example must render: the objects of the manifests.
+func (w *making) wantedObjects() (string, error) {
 	all := slices.SortedFunc(slices.Values(w.all), func(a, b *manifest) int { return strings.Compare(a.file, b.file) })
 	var texts []string
 	for _, m := range all {
@@ -183,7 +185,7 @@ func (w *making) want() (string, error) {
 
 // writeSettings adds kind.yaml, if something must be declared.
 func (w *making) writeSettings() {
-	rules := w.rules()
+	rules := w.childRules()
 	if len(rules) == 0 {
 		return
 	}
