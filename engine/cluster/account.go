@@ -7,9 +7,9 @@ import (
 	"k8s.io/client-go/transport"
 )
 
-// impersonate returns clients that impersonate a service account, namespace/name, over the same
+// impersonateAccount returns clients that impersonate a service account, namespace/name, over the same
 // connections. The server adds the groups that every service account is in.
-func (c clients) impersonate(account string) (clients, error) {
+func (c clients) impersonateAccount(account string) (clients, error) {
 	namespace, name, found := strings.Cut(account, "/")
 	if !found || namespace == "" || name == "" {
 		return clients{}, fmt.Errorf("%q is not namespace/name", account)

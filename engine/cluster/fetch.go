@@ -112,7 +112,7 @@ func (i *readPolicy) missingPlaces(ctx context.Context, q *question) (live.Resou
 // lacksBodies reports whether a question is still asked and lacks bodies. The caller must hold the
 // mutex.
 func (i *readPolicy) lacksBodies(ctx context.Context, q *question) bool {
-	return ctx.Err() == nil && i.kind.current != nil && i.findQuestion(q.query.identity()) == q && lackBodies(i.kind.answersOf(q.query))
+	return ctx.Err() == nil && i.kind.current != nil && i.findQuestion(q.query.identityOf()) == q && lackBodies(i.kind.answersOf(q.query))
 }
 
 // endFetch reports whether nothing is left to fetch. Then the readers are notified, and whoever

@@ -18,8 +18,8 @@ type asked struct {
 	anchor                    anchor
 }
 
-// identity returns what identifies a query.
-func (q Query) identity() asked {
+// identityOf returns what identifies a query.
+func (q Query) identityOf() asked {
 	a := asked{scope: q.Scope, namespace: q.Namespace, name: q.Name}
 	if q.Name == "" {
 		a.selector = q.labelSelector().String()
@@ -93,7 +93,7 @@ var _ storePolicy = &readPolicy{}
 
 // questionFor returns the question for a query, and whether it was known.
 func (i *readPolicy) questionFor(q Query) (*question, bool) {
-	if known := i.findQuestion(q.identity()); known != nil {
+	if known := i.findQuestion(q.identityOf()); known != nil {
 		return known, true
 	}
 	fresh := &question{query: q, readers: map[api.Owner]bool{}, asked: time.Now()}
@@ -101,7 +101,7 @@ func (i *readPolicy) questionFor(q Query) (*question, bool) {
 		i.named[q.nameKey()] = fresh
 		return fresh, false
 	}
-	a := q.identity()
+	a := q.identityOf()
 	if i.selecting[a.anchor] == nil {
 		i.selecting[a.anchor] = map[string]*question{}
 	}

@@ -153,7 +153,7 @@ func (r *Reads) Select(q Query) ([]live.Object, error) {
 	}
 	found, err := r.answerQuery(q)
 	if err != nil {
-		return nil, fmt.Errorf("selecting %s %s: %w", q.Scope.Kind, formatPath(q.Namespace, q.identity().selector), err)
+		return nil, fmt.Errorf("selecting %s %s: %w", q.Scope.Kind, formatPath(q.Namespace, q.identityOf().selector), err)
 	}
 	return found, nil
 }
@@ -211,7 +211,7 @@ func (r *Reads) clientsOf(as string) (clients, error) {
 	if c, had := r.accounts[as]; had {
 		return c, nil
 	}
-	c, err := r.clients.impersonate(as)
+	c, err := r.clients.impersonateAccount(as)
 	if err != nil {
 		return clients{}, fmt.Errorf("reading as service account %s: %w", as, err)
 	}

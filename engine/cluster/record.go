@@ -22,7 +22,7 @@ func (r *Reads) Record(reader api.Owner, queries []Query) {
 	before, after := r.readers[reader], make(map[asked]bool, len(queries))
 	wake := false
 	for _, q := range queries {
-		id := q.identity()
+		id := q.identityOf()
 		if !after[id] && !before[id] && r.addReader(reader, q) {
 			wake = true
 		}
