@@ -124,7 +124,7 @@ func (w *apiWatcher) renewWatches(crd *apiextensionsv1.CustomResourceDefinition)
 	c := w.readState(crd.Name).cache
 	w.mu.Unlock()
 	if c != nil {
-		c.resources.renew()
+		c.resources.renewLists()
 	}
 	w.children.Renew(kindOf(crd))
 	w.reads.Renew(kindOf(crd))

@@ -29,17 +29,17 @@ func (a *arrivals) String() string { return a.name }
 
 // Start begins to feed a queue.
 func (a *arrivals) Start(ctx context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
-	a.of.follow(toolscache.ResourceEventHandlerDetailedFuncs{
+	a.of.setFollower(toolscache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(o any, initially bool) {
 			if came, ok := o.(client.Object); ok {
-				a.enqueue(came, q, func() { a.to.Create(ctx, event.CreateEvent{Object: came, IsInInitialList: initially}, q) })
+				a.deliverSafely(came, q, func() { a.to.Create(ctx, event.CreateEvent{Object: came, IsInInitialList: initially}, q) })
 			}
 		},
 		UpdateFunc: func(from, to any) {
 			before, ok := from.(client.Object)
 			after, too := to.(client.Object)
 			if ok && too {
-				a.enqueue(after, q, func() { a.to.Update(ctx, event.UpdateEvent{ObjectOld: before, ObjectNew: after}, q) })
+				a.deliverSafely(after, q, func() { a.to.Update(ctx, event.UpdateEvent{ObjectOld: before, ObjectNew: after}, q) })
 			}
 		},
 		DeleteFunc: func(o any) {
@@ -47,15 +47,15 @@ func (a *arrivals) Start(ctx context.Context, q workqueue.TypedRateLimitingInter
 				o = last.Obj
 			}
 			if went, ok := o.(client.Object); ok {
-				a.enqueue(went, q, func() { a.to.Delete(ctx, event.DeleteEvent{Object: went}, q) })
+				a.deliverSafely(went, q, func() { a.to.Delete(ctx, event.DeleteEvent{Object: went}, q) })
 			}
 		},
 	})
 	return nil
 }
 
-// enqueue takes a change of a resource. After a panic it is looked at all the same.
-func (a *arrivals) enqueue(o client.Object, q workqueue.TypedRateLimitingInterface[ctrl.Request], deliver func()) {
+// deliverSafely takes a change of a resource. After a panic it is looked at all the same.
+func (a *arrivals) deliverSafely(o client.Object, q workqueue.TypedRateLimitingInterface[ctrl.Request], deliver func()) {
 	if err := reconcile.Guard(a.kind, "taking a change of a resource", func() error { deliver(); return nil }); err != nil {
 		q.Add(ctrl.Request{NamespacedName: client.ObjectKeyFromObject(o)})
 	}

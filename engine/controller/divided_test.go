@@ -224,7 +224,7 @@ func (o *Operator) leading(t *testing.T, server *memory.Server, follows bool) *k
 	server.Put(&unstructured.Unstructured{Object: stored})
 	crd.ResourceVersion = server.Get(crd.GroupVersionKind(), "", crd.Name).GetResourceVersion()
 	p := &portion{told: func() {}, listed: func() {}}
-	p.replace(nil, everything())
+	p.replaceAll(nil, everything())
 	r := &kindController{o: o.kindTable, name: crd.Name, shard: shard.Shard{Identity: "jacquard"}, gvk: resourceOf("example.com", "Thing", true).GVK, versions: newKindVersions(func() {}, func() bool { return false }),
 		resources: portions{p}}
 	r.reconciler = reconcile.New(r.name, r.gvk, nil, reconcile.Cluster{Writer: writer, Caches: observe.Caches{Served: discovery.Served, CRD: o.latestCRD, Shard: shard.Shard{Identity: "jacquard"}}})

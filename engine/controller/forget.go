@@ -159,7 +159,7 @@ func (m *rolloutManager) existsAny(ctx context.Context, name string, k kinds.Rec
 // allResources are the metadata of all resources of a kind, whichever replica serves them.
 func (m *rolloutManager) allResources(ctx context.Context, r *kindController) (all []*live.Packed, err error) {
 	if m.inFlight.currentShare().IsEverything() {
-		return r.resources.all(), nil
+		return r.resources.listKnown(), nil
 	}
 	served, found := m.apis.findResource(r.gvk)
 	if !found {
@@ -181,7 +181,7 @@ func (m *rolloutManager) dropRecovered(ctx context.Context, r *kindController) t
 	share := m.inFlight.currentShare()
 	var others []types.NamespacedName
 	for _, name := range r.versions.passedNames() {
-		resource, err := r.resources.find(name)
+		resource, err := r.resources.findResource(name)
 		switch {
 		case err != nil || resource != nil && resource.DeletionTimestamp == nil: // it is served here
 		case resource != nil || share.IsEverything() || share.IsExclusive(r.name):

@@ -74,7 +74,7 @@ func forgetting(t *testing.T, server *answering, annotations map[string]string) 
 	o.apis.discovery, o.kinds[crd.Name] = found, &kindState{crd: crd}
 	o.inFlight.setShare(replicas.All())
 	p := &portion{told: func() {}, listed: func() {}}
-	p.replace(nil, everything())
+	p.replaceAll(nil, everything())
 	r := &kindController{o: o.kindTable, name: crd.Name, shard: o.shardOf(crd), versions: newKindVersions(nil, nil), resources: portions{p}}
 	r.reconciler = reconcile.New(r.name, schema.GroupVersionKind{}, nil, reconcile.Cluster{})
 	r.versions.versions = []servedVersion{{version: versionOf("now")}}
@@ -135,7 +135,7 @@ func TestForgetKinds(t *testing.T) {
 		o, r := forgetting(t, server, marks)
 		resource := &live.Packed{}
 		resource.UID = "uid"
-		r.resources[0].put(resource)
+		r.resources[0].putResource(resource)
 		if c.change != nil {
 			c.change(o, r)
 		}
@@ -154,7 +154,7 @@ func TestForgetLast(t *testing.T) {
 		o, r := forgetting(t, &answering{}, map[string]string{api.AnnotationChildKinds: "ServiceAccount"})
 		resource := &live.Packed{}
 		resource.Finalizers = finalizers
-		r.resources[0].put(resource)
+		r.resources[0].putResource(resource)
 		unused := kinds.ReadKinds(o.latestCRD(r.name))
 		went, err := o.rollouts.removeKinds(context.Background(), r, o.latestCRD(r.name), unused)
 		if err != nil || (len(went) > 0) != (finalizers == nil) {

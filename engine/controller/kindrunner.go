@@ -70,7 +70,7 @@ func (r *kindController) declareNeeds() {
 }
 
 // hasListed reports whether the resources are known that may be.
-func (r *kindController) hasListed() bool { return r.resources.listed() }
+func (r *kindController) hasListed() bool { return r.resources.areListed() }
 
 // start starts the kind of a CRD.
 func (k *kindRunner) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition,
@@ -192,7 +192,7 @@ func (k *kindRunner) beginServing(r *kindController) time.Duration {
 	if r.begun.Load() {
 		return 0
 	}
-	if !r.wants.Load() && !r.resources.lists() {
+	if !r.wants.Load() && !r.resources.areListing() {
 		r.wants.Store(true)
 		r.declareNeeds()
 	}

@@ -82,7 +82,7 @@ func (m *membership) reportReplica() string {
 	r.Unable = m.kindsWhere(func(k *kindState) bool { return k.report.unable })
 	m.mu.Unlock()
 	for _, k := range m.runningKinds() {
-		for _, resource := range k.resources.all() {
+		for _, resource := range k.resources.listKnown() {
 			if share.Serves(k.name, resource.UID) {
 				r.Resources++
 			}

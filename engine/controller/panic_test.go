@@ -49,7 +49,7 @@ func TestPanicOfEvent(t *testing.T) {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
 	defer q.ShutDown()
 	a := &arrivals{kind: "things.example.com"}
-	a.enqueue(thing("a"), q, func() { panic("a mistake") })
+	a.deliverSafely(thing("a"), q, func() { panic("a mistake") })
 	if q.Len() != 1 {
 		t.Errorf("%d resources are in the queue", q.Len())
 	}

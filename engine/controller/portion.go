@@ -31,24 +31,24 @@ func (p *portion) run(ctx context.Context) {
 		p.mu.Unlock()
 		if chosen.Part == (replicas.Part{}) {
 			p.isUnwatchable.Store(false)
-			p.replace(nil, chosen)
+			p.replaceAll(nil, chosen)
 			<-watching.Done()
 		} else {
-			p.watch(watching, chosen)
+			p.watchChosen(watching, chosen)
 		}
 		stop()
 	}
 }
 
-// watch lists and watches what is chosen until ctx ends. It begins with a quorum read:
-// what was written before is in it.
-func (p *portion) watch(ctx context.Context, chosen choice) {
+// watchChosen lists and watches what is chosen until ctx ends. It begins with a quorum read: what
+// was written before is in it.
+func (p *portion) watchChosen(ctx context.Context, chosen choice) {
 	loop := cluster.NewLoop(cluster.LoopOptions{
-		Name: "resources", Source: p.noting(p.source()), Expected: &live.Packed{}, Store: selecting{p, chosen},
+		Name: "resources", Source: p.recordErrors(p.source()), Expected: &live.Packed{}, Store: selecting{p, chosen},
 		Failed: func(err error) {
 			var silent *cluster.SilentError
 			if errors.As(err, &silent) || p.trouble.Load() == nil { // of others noting knows more
-				p.failed(ctx, err)
+				p.recordFailure(ctx, err)
 			}
 		},
 		Guard: func(do func()) error {
@@ -61,8 +61,8 @@ func (p *portion) watch(ctx context.Context, chosen choice) {
 	loop.Run(ctx)
 }
 
-// renew lists the resources again at once, since their CRD changed.
-func (p *portion) renew() {
+// renewList lists the resources again at once, since their CRD changed.
+func (p *portion) renewList() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.loop != nil {
@@ -70,14 +70,14 @@ func (p *portion) renew() {
 	}
 }
 
-// noting is a source that notes why lists and watches do not begin.
-func (p *portion) noting(of cache.ListerWatcher) cache.ListerWatcher {
+// recordErrors returns a source that records why lists and watches do not begin.
+func (p *portion) recordErrors(of cache.ListerWatcher) cache.ListerWatcher {
 	source := cache.ToListerWatcherWithContext(of)
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			list, err := source.ListWithContext(ctx, opts)
 			if err != nil {
-				p.failed(ctx, err)
+				p.recordFailure(ctx, err)
 			}
 			return list, err
 		},
@@ -87,9 +87,9 @@ func (p *portion) noting(of cache.ListerWatcher) cache.ListerWatcher {
 			switch isList := opts.SendInitialEvents != nil; {
 			case isList: // what this means is known when the list is in, or refused too
 			case err != nil:
-				p.failed(ctx, err)
+				p.recordFailure(ctx, err)
 			default:
-				p.recovered()
+				p.recordRecovery()
 			}
 			return w, err
 		},
@@ -103,7 +103,8 @@ type choice struct {
 	epoch int
 }
 
-func (p *portion) choose(wanted choice) {
+// setWanted says what is to be known from now on.
+func (p *portion) setWanted(wanted choice) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.wanted == wanted {
@@ -114,8 +115,8 @@ func (p *portion) choose(wanted choice) {
 	}
 }
 
-// choice is what was chosen last, and has reports whether just that is known.
-func (p *portion) choice() choice {
+// wantedChoice returns what was chosen last.
+func (p *portion) wantedChoice() choice {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.wanted
@@ -152,7 +153,8 @@ func (p *portion) get(name cache.ObjectName) (o *live.Packed, known bool) {
 	return p.items[name], p.synced
 }
 
-func (p *portion) all() []*live.Packed {
+// listKnown returns the resources that are known.
+func (p *portion) listKnown() []*live.Packed {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.synced {
@@ -161,12 +163,12 @@ func (p *portion) all() []*live.Packed {
 	return slices.Collect(maps.Values(p.items))
 }
 
-// follow tells a follower of all that is known, and of all that changes from then on. It
-// follows in the place of another one.
-func (p *portion) follow(follower cache.ResourceEventHandler) {
+// setFollower passes to a follower all that is known, and all that changes from then on. It follows
+// in the place of another one.
+func (p *portion) setFollower(follower cache.ResourceEventHandler) {
 	p.delivering.Lock()
 	defer p.delivering.Unlock()
-	known := p.all()
+	known := p.listKnown()
 	p.mu.Lock()
 	p.follower = follower
 	p.mu.Unlock()
@@ -175,8 +177,8 @@ func (p *portion) follow(follower cache.ResourceEventHandler) {
 	}
 }
 
-// Nobody follows before follow.
-func (p *portion) followed() cache.ResourceEventHandler {
+// currentFollower returns the follower. Before setFollower there is none.
+func (p *portion) currentFollower() cache.ResourceEventHandler {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.follower == nil {
@@ -185,8 +187,8 @@ func (p *portion) followed() cache.ResourceEventHandler {
 	return p.follower
 }
 
-// put takes an object that a watch delivered.
-func (p *portion) put(o *live.Packed) {
+// putResource takes an object that a watch delivered.
+func (p *portion) putResource(o *live.Packed) {
 	p.delivering.Lock()
 	defer p.delivering.Unlock()
 	p.mu.Lock()
@@ -195,14 +197,14 @@ func (p *portion) put(o *live.Packed) {
 	p.items[name] = o
 	p.mu.Unlock()
 	if old == nil {
-		p.followed().OnAdd(o, false)
+		p.currentFollower().OnAdd(o, false)
 	} else {
-		p.followed().OnUpdate(old, o)
+		p.currentFollower().OnUpdate(old, o)
 	}
 }
 
-// drop takes that an object is gone.
-func (p *portion) drop(o *live.Packed) {
+// dropResource records that an object is gone.
+func (p *portion) dropResource(o *live.Packed) {
 	p.delivering.Lock()
 	defer p.delivering.Unlock()
 	p.mu.Lock()
@@ -211,12 +213,12 @@ func (p *portion) drop(o *live.Packed) {
 	delete(p.items, name)
 	p.mu.Unlock()
 	if had {
-		p.followed().OnDelete(o)
+		p.currentFollower().OnDelete(o)
 	}
 }
 
-// replace takes a whole list, and tells of what it has otherwise.
-func (p *portion) replace(list []*live.Packed, chosen choice) {
+// replaceAll takes a whole list, and passes on how it differs from what was known.
+func (p *portion) replaceAll(list []*live.Packed, chosen choice) {
 	p.delivering.Lock()
 	defer p.delivering.Unlock()
 	items := make(map[cache.ObjectName]*live.Packed, len(list))
@@ -231,10 +233,10 @@ func (p *portion) replace(list []*live.Packed, chosen choice) {
 	}
 	p.mu.Unlock()
 	if !p.isUnwatchable.Load() {
-		p.recovered()
+		p.recordRecovery()
 	}
 	p.listed()
-	to := p.followed()
+	to := p.currentFollower()
 	for name, o := range items {
 		switch old := before[name]; {
 		case old == nil:
@@ -264,7 +266,7 @@ func (s selecting) Add(o any) error { return s.Update(o) }
 // Update takes an object that the watch delivered.
 func (s selecting) Update(o any) error {
 	if packed, is := o.(*live.Packed); is && s.has(packed) {
-		s.put(packed)
+		s.putResource(packed)
 	}
 	return nil
 }
@@ -272,7 +274,7 @@ func (s selecting) Update(o any) error {
 // Delete takes a deletion that the watch delivered.
 func (s selecting) Delete(o any) error {
 	if packed, is := o.(*live.Packed); is {
-		s.drop(packed)
+		s.dropResource(packed)
 	}
 	return nil
 }
@@ -285,7 +287,7 @@ func (s selecting) Replace(list []any, _ string) error {
 			selected = append(selected, packed)
 		}
 	}
-	s.replace(selected, s.of)
+	s.replaceAll(selected, s.of)
 	return nil
 }
 

@@ -79,7 +79,7 @@ func TestPortionTellsDifferences(t *testing.T) {
 		}
 	}
 	list(all, packed(t, "a", "1"), packed(t, "b", "1"))
-	p.follow(follows)
+	p.setFollower(follows)
 	step("a follower comes", "add (true) a, add (true) b")
 	list(all, packed(t, "a", "1"), packed(t, "b", "1"))
 	step("the same list", "")
@@ -152,33 +152,33 @@ func TestPortionChooses(t *testing.T) {
 	}}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { defer close(ended); portions{p}.begin(ctx) }()
+	go func() { defer close(ended); portions{p}.runAll(ctx) }()
 	<-asked
 	lists <- []*live.Packed{packed(t, "a", "1"), packed(t, "0 namespace", "1")}
-	eventually(t, portions{p}.have)
-	portions{p}.choose(choice{Part: half()})
+	eventually(t, portions{p}.haveWanted)
+	portions{p}.setWanted(choice{Part: half()})
 	<-asked
-	if (portions{p}).have() || len(p.all()) != 2 {
-		t.Errorf("before the list %v is known", p.all())
+	if (portions{p}).haveWanted() || len(p.listKnown()) != 2 {
+		t.Errorf("before the list %v is known", p.listKnown())
 	}
 	lists <- []*live.Packed{packed(t, "a", "1"), packed(t, "0 namespace", "1")}
-	eventually(t, portions{p}.have)
-	for _, o := range p.all() {
+	eventually(t, portions{p}.haveWanted)
+	for _, o := range p.listKnown() {
 		if !half().Has(o.UID) {
 			t.Errorf("%s is known, and is not wanted", o.Namespace)
 		}
 	}
-	portions{p}.choose(choice{half(), 1})
-	if (portions{p}).have() {
+	portions{p}.setWanted(choice{half(), 1})
+	if (portions{p}).haveWanted() {
 		t.Error("what was not to be known in between is not listed again")
 	}
 	<-asked
 	lists <- nil
-	eventually(t, portions{p}.have)
-	portions{p}.choose(choice{})
-	eventually(t, portions{p}.have)
-	if len(p.all()) != 0 {
-		t.Errorf("nothing is wanted, and %v is known", p.all())
+	eventually(t, portions{p}.haveWanted)
+	portions{p}.setWanted(choice{})
+	eventually(t, portions{p}.haveWanted)
+	if len(p.listKnown()) != 0 {
+		t.Errorf("nothing is wanted, and %v is known", p.listKnown())
 	}
 	stop()
 	<-ended
@@ -217,18 +217,18 @@ func TestPortionReportsMissingRightsOnce(t *testing.T) {
 				}}
 				ctx, stop := context.WithCancel(t.Context())
 				ended := make(chan struct{})
-				go func() { defer close(ended); portions{p}.begin(ctx) }()
+				go func() { defer close(ended); portions{p}.runAll(ctx) }()
 				defer func() { stop(); <-ended }()
 				time.Sleep(10 * time.Second)
 				before := told.Load()
 				time.Sleep(5 * time.Minute)
-				if again := told.Load() - before; again != 0 || !p.forbidden() || p.hasSynced() != (ofList == nil) {
-					t.Errorf("within five minutes it is reported %d times again; forbidden %t, listed %t", again, p.forbidden(), p.hasSynced())
+				if again := told.Load() - before; again != 0 || !p.isForbidden() || p.hasSynced() != (ofList == nil) {
+					t.Errorf("within five minutes it is reported %d times again; forbidden %t, listed %t", again, p.isForbidden(), p.hasSynced())
 				}
 				isAllowed.Store(true)
 				time.Sleep(time.Minute)
-				if p.forbidden() || !p.hasSynced() || p.trouble.Load() != nil {
-					t.Errorf("once it is allowed: forbidden %t, listed %t", p.forbidden(), p.hasSynced())
+				if p.isForbidden() || !p.hasSynced() || p.trouble.Load() != nil {
+					t.Errorf("once it is allowed: forbidden %t, listed %t", p.isForbidden(), p.hasSynced())
 				}
 			})
 		})

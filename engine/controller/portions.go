@@ -69,8 +69,8 @@ type trouble struct {
 // at least every half a minute.
 const fresh = 2 * time.Minute
 
-// failed records why resources could not be listed or watched, and logs each new reason.
-func (p *portion) failed(ctx context.Context, err error) {
+// recordFailure records why resources could not be listed or watched, and logs each new reason.
+func (p *portion) recordFailure(ctx context.Context, err error) {
 	if ctx.Err() != nil || apierrors.IsResourceExpired(err) {
 		return
 	}
@@ -86,7 +86,7 @@ func (p *portion) failed(ctx context.Context, err error) {
 	}
 	p.trouble.Store(now)
 	if before == nil || before.err.Error() != now.err.Error() {
-		log.FromContext(ctx).Error(now.err, p.where()+" cannot be listed or watched", "kind", p.kind)
+		log.FromContext(ctx).Error(now.err, p.describePlace()+" cannot be listed or watched", "kind", p.kind)
 		p.told()
 	}
 }
@@ -107,23 +107,23 @@ func refusedSince(err error, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// recovered records that resources are listed or watched.
-func (p *portion) recovered() {
+// recordRecovery records that resources are listed or watched.
+func (p *portion) recordRecovery() {
 	if p.trouble.Swap(nil) != nil {
 		p.told()
 	}
 }
 
-// where names the resources for people.
-func (p *portion) where() string {
+// describePlace names the resources for people.
+func (p *portion) describePlace() string {
 	if p.namespace == "" {
 		return "resources"
 	}
 	return "resources in namespace " + p.namespace
 }
 
-// forbidden reports whether the resources may not be listed as far as is known.
-func (p *portion) forbidden() bool {
+// isForbidden reports whether the resources may not be listed as far as is known.
+func (p *portion) isForbidden() bool {
 	t := p.trouble.Load()
 	return t != nil && apierrors.IsForbidden(t.err) && (!p.hasSynced() || time.Since(t.at) < fresh)
 }
@@ -132,7 +132,7 @@ func (p *portion) forbidden() bool {
 // time, or that no right allows it: nobody is to wait for them.
 func (p *portion) refusedFor(d time.Duration) bool {
 	t := p.trouble.Load()
-	return p.forbidden() || t != nil && !t.since.IsZero() && time.Since(t.since) >= d
+	return p.isForbidden() || t != nil && !t.since.IsZero() && time.Since(t.since) >= d
 }
 
 // isSilentFor reports whether the list of the resources has made no progress for some time.
@@ -155,7 +155,7 @@ func (all portions) Get(_ context.Context, name client.ObjectKey, into client.Ob
 	if !ok {
 		return fmt.Errorf("reading a resource: into a %T", into)
 	}
-	o, err := all.find(name)
+	o, err := all.findResource(name)
 	if err != nil {
 		return err
 	}
@@ -170,9 +170,9 @@ func (all portions) Get(_ context.Context, name client.ObjectKey, into client.Ob
 	return err
 }
 
-// find returns a resource as the cache has it, nil if there is none of that name. The
-// error says that it is not known.
-func (all portions) find(name client.ObjectKey) (*live.Packed, error) {
+// findResource returns a resource as the cache has it, or nil if there is none of that name. It is
+// an error if that is not known.
+func (all portions) findResource(name client.ObjectKey) (*live.Packed, error) {
 	for _, p := range all {
 		switch {
 		case p.namespace != "" && p.namespace != name.Namespace:
@@ -187,17 +187,17 @@ func (all portions) find(name client.ObjectKey) (*live.Packed, error) {
 	return nil, nil
 }
 
-// all returns the resources that are known.
-func (all portions) all() (known []*live.Packed) {
+// listKnown returns the resources that are known.
+func (all portions) listKnown() (known []*live.Packed) {
 	for _, p := range all {
-		known = append(known, p.all()...)
+		known = append(known, p.listKnown()...)
 	}
 	return known
 }
 
-// listed reports whether the resources are known, but for those in namespaces in
-// which they cannot be listed.
-func (all portions) listed() bool {
+// areListed reports whether the resources are known, but for those in namespaces in which they
+// cannot be listed.
+func (all portions) areListed() bool {
 	some := false
 	for _, p := range all {
 		if !p.hasSynced() && !p.refusedFor(cluster.LastingAfter) {
@@ -214,29 +214,29 @@ func (all portions) areUndecided() bool {
 	return slices.ContainsFunc(all, func(p *portion) bool { return !p.hasSynced() && !p.refusedFor(cluster.LastingAfter) })
 }
 
-// lists reports whether resources are being listed, and nothing is known to be wrong with
+// areListing reports whether resources are being listed, and nothing is known to be wrong with
 // that.
-func (all portions) lists() bool {
-	return slices.ContainsFunc(all, func(p *portion) bool { return !p.has(p.choice()) && p.trouble.Load() == nil })
+func (all portions) areListing() bool {
+	return slices.ContainsFunc(all, func(p *portion) bool { return !p.has(p.wantedChoice()) && p.trouble.Load() == nil })
 }
 
-// troubles says where the resources cannot be listed or watched, and why. hasLasted
-// leaves out what may pass in a moment.
-func (all portions) troubles(hasLasted bool) (texts []string) {
+// describeTroubles says where the resources cannot be listed or watched, and why. hasLasted leaves
+// out what may pass in a moment.
+func (all portions) describeTroubles(hasLasted bool) (texts []string) {
 	for _, p := range all {
 		if t := p.trouble.Load(); t != nil && (p.refusedFor(cluster.LastingAfter) || !hasLasted && !apierrors.IsForbidden(t.err)) {
-			texts = append(texts, p.where()+" cannot be listed: "+t.err.Error())
+			texts = append(texts, p.describePlace()+" cannot be listed: "+t.err.Error())
 		}
 	}
 	return texts
 }
 
-// counts are in how many namespaces the resources may not be listed, and in how many
+// countTroubles returns in how many namespaces the resources may not be listed, and in how many
 // they cannot be although they may.
-func (all portions) counts() (forbidden, failing int) {
+func (all portions) countTroubles() (forbidden, failing int) {
 	for _, p := range all {
 		switch {
-		case p.forbidden():
+		case p.isForbidden():
 			forbidden++
 		case p.trouble.Load() != nil:
 			failing++
@@ -245,10 +245,10 @@ func (all portions) counts() (forbidden, failing int) {
 	return forbidden, failing
 }
 
-// renew lists the resources again at once, since their CRD changed.
-func (all portions) renew() {
+// renewLists lists the resources again at once, since their CRD changed.
+func (all portions) renewLists() {
 	for _, p := range all {
-		p.renew()
+		p.renewList()
 	}
 }
 
@@ -263,8 +263,8 @@ func (all portions) wakeWatches() {
 	}
 }
 
-// begin watches until ctx ends.
-func (all portions) begin(ctx context.Context) {
+// runAll watches until ctx ends.
+func (all portions) runAll(ctx context.Context) {
 	var running sync.WaitGroup
 	for _, p := range all {
 		running.Go(func() { p.run(ctx) })
@@ -272,24 +272,24 @@ func (all portions) begin(ctx context.Context) {
 	running.Wait()
 }
 
-// choose says what is to be known from now on. What is known stays so until that has been
+// setWanted says what is to be known from now on. What is known stays so until that has been
 // listed.
-func (all portions) choose(wanted choice) {
+func (all portions) setWanted(wanted choice) {
 	for _, p := range all {
-		p.choose(wanted)
+		p.setWanted(wanted)
 	}
 }
 
-// have reports whether the resources that were chosen last are known, but for those that
-// the API server has refused to list, or has not answered about, for some time.
-func (all portions) have() bool {
+// haveWanted reports whether the resources that were chosen last are known, but for those that the
+// API server has refused to list, or has not answered about, for some time.
+func (all portions) haveWanted() bool {
 	return !slices.ContainsFunc(all, func(p *portion) bool {
-		return !p.has(p.choice()) && !p.refusedFor(refusedLimit) && !p.isSilentFor(silentLimit)
+		return !p.has(p.wantedChoice()) && !p.refusedFor(refusedLimit) && !p.isSilentFor(silentLimit)
 	})
 }
 
-// chose reports whether just these resources are known, but for those that the API server
+// haveChosen reports whether just these resources are known, but for those that the API server
 // refuses to list.
-func (all portions) chose(wanted choice) bool {
+func (all portions) haveChosen(wanted choice) bool {
 	return !slices.ContainsFunc(all, func(p *portion) bool { return !p.has(wanted) && !p.refusedFor(cluster.LastingAfter) })
 }

@@ -24,7 +24,7 @@ func TestNamesWhatIsNotServed(t *testing.T) {
 	in := func(namespace string, trouble error) *portion {
 		p := &portion{namespace: namespace, told: func() {}, listed: func() {}}
 		if trouble != nil {
-			p.failed(t.Context(), trouble)
+			p.recordFailure(t.Context(), trouble)
 		}
 		return p
 	}
@@ -42,10 +42,10 @@ func TestNamesWhatIsNotServed(t *testing.T) {
 			why}, 2, 0},
 		"in all at once": {portions{in("", forbidden)}, []string{"resources" + why}, 1, 0},
 	} {
-		if got := c.all.troubles(true); !slices.Equal(got, c.want) {
+		if got := c.all.describeTroubles(true); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-		if forbidden, failing := c.all.counts(); forbidden != c.forbidden || failing != c.failing {
+		if forbidden, failing := c.all.countTroubles(); forbidden != c.forbidden || failing != c.failing {
 			t.Errorf("%s: %d are forbidden and %d fail, want %d and %d", name, forbidden, failing, c.forbidden, c.failing)
 		}
 	}
@@ -67,16 +67,16 @@ func TestRefusedIsNotWaitedFor(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				told := 0
 				p := &portion{told: func() { told++ }, listed: func() {}}
-				fails := func() { p.failed(t.Context(), c.trouble) }
-				if fails(); told != 1 || len(portions{p}.troubles(false)) != 1 {
-					t.Errorf("at first it is reported %d times: %q", told, portions{p}.troubles(false))
+				fails := func() { p.recordFailure(t.Context(), c.trouble) }
+				if fails(); told != 1 || len(portions{p}.describeTroubles(false)) != 1 {
+					t.Errorf("at first it is reported %d times: %q", told, portions{p}.describeTroubles(false))
 				}
 				for after := time.Duration(0); after < 5*time.Second; after += 500 * time.Millisecond {
 					is := func(since time.Duration) bool { return since >= 0 && after >= since }
-					if is := is(c.owners); (portions{p}).have() != is {
+					if is := is(c.owners); (portions{p}).haveWanted() != is {
 						t.Errorf("after %s it is not waited for: %t", after, !is)
 					}
-					if is := is(c.lasts); (len(portions{p}.troubles(true)) == 1) != is {
+					if is := is(c.lasts); (len(portions{p}.describeTroubles(true)) == 1) != is {
 						t.Errorf("after %s it lasts: %t", after, !is)
 					}
 					time.Sleep(500 * time.Millisecond)
@@ -85,8 +85,8 @@ func TestRefusedIsNotWaitedFor(t *testing.T) {
 				if told != 1 {
 					t.Errorf("the same trouble was reported %d times", told)
 				}
-				if p.recovered(); told != 2 || len(portions{p}.troubles(false)) != 0 || (portions{p}).have() {
-					t.Errorf("after it was listed: reported %d times, %q", told, portions{p}.troubles(false))
+				if p.recordRecovery(); told != 2 || len(portions{p}.describeTroubles(false)) != 0 || (portions{p}).haveWanted() {
+					t.Errorf("after it was listed: reported %d times, %q", told, portions{p}.describeTroubles(false))
 				}
 			})
 		})
@@ -99,8 +99,8 @@ func TestListed(t *testing.T) {
 	forbidden := apierrors.NewForbidden(apischema.GroupResource{Resource: "webs"}, "", errors.New("no rights"))
 	known := &portion{synced: true}
 	slow, denied, unreachable := &portion{}, &portion{told: func() {}, listed: func() {}}, &portion{told: func() {}, listed: func() {}}
-	denied.failed(t.Context(), forbidden)
-	unreachable.failed(t.Context(), errors.New("no connection"))
+	denied.recordFailure(t.Context(), forbidden)
+	unreachable.recordFailure(t.Context(), errors.New("no connection"))
 	for name, c := range map[string]struct {
 		all  portions
 		want bool
@@ -111,7 +111,7 @@ func TestListed(t *testing.T) {
 		"one has not been listed": {portions{known, slow}, false},
 		"one cannot be reached":   {portions{known, unreachable}, false},
 	} {
-		if got := c.all.listed(); got != c.want {
+		if got := c.all.areListed(); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -124,12 +124,12 @@ func TestSilenceKeepsTheCause(t *testing.T) {
 	p := &portion{told: func() { told++ }, listed: func() {}}
 	silent, refused := &cluster.SilentError{For: 8 * time.Second}, apierrors.NewInternalError(errors.New("the webhook does not answer"))
 	for range 3 {
-		p.failed(t.Context(), silent)
-		p.failed(t.Context(), refused)
+		p.recordFailure(t.Context(), silent)
+		p.recordFailure(t.Context(), refused)
 	}
-	p.failed(t.Context(), silent)
+	p.recordFailure(t.Context(), silent)
 	want := []string{"resources cannot be listed: Internal error occurred: the webhook does not answer"}
-	if got := (portions{p}).troubles(false); told != 2 || !slices.Equal(got, want) {
+	if got := (portions{p}).describeTroubles(false); told != 2 || !slices.Equal(got, want) {
 		t.Errorf("reported %d times, want 2: %q", told, got)
 	}
 }
@@ -159,11 +159,11 @@ func TestSilentListIsNotWaitedFor(t *testing.T) {
 				defer stop()
 				go p.run(ctx)
 				time.Sleep(silentLimit - time.Second)
-				if (portions{p}).have() {
+				if (portions{p}).haveWanted() {
 					t.Error("nobody waits for a list that may come yet")
 				}
 				time.Sleep(time.Second)
-				if got := (portions{p}).have(); got != c.want {
+				if got := (portions{p}).haveWanted(); got != c.want {
 					t.Errorf("after %s nobody waits for it: %t, want %t", silentLimit, got, c.want)
 				}
 			})

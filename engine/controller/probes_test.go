@@ -64,7 +64,7 @@ func TestReadyzNamesWhatCannotBeListed(t *testing.T) {
 	for _, name := range []string{"sick.example.com", "healthy.example.com"} {
 		p := &portion{kind: name, told: func() {}, listed: func() {}}
 		if name == "sick.example.com" {
-			p.failed(t.Context(), errors.New("conversion webhook failed"))
+			p.recordFailure(t.Context(), errors.New("conversion webhook failed"))
 		}
 		o.kinds[name] = &kindState{controller: &kindController{name: name, resources: portions{p}, versions: newKindVersions(nil, nil)}}
 	}

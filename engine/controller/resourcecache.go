@@ -65,7 +65,7 @@ func (l *resourceLists) startListing(ctx context.Context, gvk apischema.GroupVer
 	l.mu.Unlock()
 	go func() {
 		defer close(c.done)
-		c.resources.begin(ctx)
+		c.resources.runAll(ctx)
 	}()
 	return c, nil
 }

@@ -48,7 +48,7 @@ func (l *resourceLists) isWaitOver(began time.Time, areListed func() bool) bool 
 // isListing reports whether resources of a kind are being listed, and nothing is known to be
 // wrong with that.
 func (l *resourceLists) isListing() bool {
-	return slices.ContainsFunc(l.resourceCaches(), func(c resourceCache) bool { return c.resources.lists() })
+	return slices.ContainsFunc(l.resourceCaches(), func(c resourceCache) bool { return c.resources.areListing() })
 }
 
 // ownersListed reports whether the resources of every kind that has a folder and is
@@ -66,7 +66,7 @@ func (l *resourceLists) ownersListed() bool {
 	}
 	l.mu.Unlock()
 	for _, c := range l.resourceCaches() {
-		if c.resources.have() {
+		if c.resources.haveWanted() {
 			needed = slices.DeleteFunc(needed, func(name string) bool { return name == c.name })
 		}
 	}
@@ -85,19 +85,19 @@ func (l *resourceLists) wakeWatches() {
 // chooseResources lists the resources of a share. What is known stays known until then.
 func (l *resourceLists) chooseResources(share replicas.Share) {
 	for _, c := range l.resourceCaches() {
-		c.resources.choose(choice{share.Part(c.name), c.epoch})
+		c.resources.setWanted(choice{share.Part(c.name), c.epoch})
 	}
 }
 
 // hasListedResources reports whether the resources are listed that were chosen last.
 func (l *resourceLists) hasListedResources() bool {
-	return !slices.ContainsFunc(l.resourceCaches(), func(c resourceCache) bool { return !c.resources.have() })
+	return !slices.ContainsFunc(l.resourceCaches(), func(c resourceCache) bool { return !c.resources.haveWanted() })
 }
 
 // hasListed reports whether the resources of a kind are listed that this replica serves.
 func (l *resourceLists) hasListed(name string) bool {
 	share := l.inFlight.currentShare()
 	return slices.ContainsFunc(l.resourceCaches(), func(c resourceCache) bool {
-		return c.name == name && c.resources.chose(choice{share.Part(name), c.epoch})
+		return c.name == name && c.resources.haveChosen(choice{share.Part(name), c.epoch})
 	})
 }

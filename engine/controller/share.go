@@ -117,7 +117,7 @@ func (f *shareFollower) hasCaughtUp(r *kindController, part replicas.Part) bool 
 		epoch = k.cache.epoch
 	}
 	f.mu.Unlock()
-	if !isChosen || !r.resources.chose(choice{part, epoch}) {
+	if !isChosen || !r.resources.haveChosen(choice{part, epoch}) {
 		return false
 	}
 	for gvk := range r.versions.listVersions().childKinds() {

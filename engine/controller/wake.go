@@ -117,7 +117,7 @@ func (r *kindController) enqueueAll() {
 	if q == nil {
 		return // the first list puts them all in
 	}
-	for _, o := range r.resources.all() {
+	for _, o := range r.resources.listKnown() {
 		req := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(o)}
 		r.reconciler.NoteEvent(req.NamespacedName)
 		(*q).AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(handler.LowPriority)}, req)
@@ -211,7 +211,7 @@ func (w *wakeUps) isOwnerKnown(of api.Owner, uid types.UID) bool {
 	l := w.readState(of.Kind).cache
 	w.mu.Unlock()
 	if l != nil {
-		resource, err := l.resources.find(types.NamespacedName{Namespace: of.Namespace, Name: of.Name})
+		resource, err := l.resources.findResource(types.NamespacedName{Namespace: of.Namespace, Name: of.Name})
 		if err == nil && resource != nil && resource.UID == uid {
 			return true
 		}

@@ -65,7 +65,7 @@ func named(t *testing.T, names ...string) *portion {
 		}
 		list = append(list, o)
 	}
-	p.replace(list, everything())
+	p.replaceAll(list, everything())
 	return p
 }
 
