@@ -156,7 +156,7 @@ func awaitReady(ctx context.Context, f *kindWatch) error {
 	case <-timer.C:
 		f.kind.mu.Lock()
 		defer f.kind.mu.Unlock()
-		return joinErrors([]error{fmt.Errorf("looking at %s of kind %s: the new watch has not listed yet", f.kind.watches.about, f.kind.scope.Kind),
-			f.troubleIn()})
+		err := fmt.Errorf("looking at %s of kind %s: the new watch has not listed yet", f.kind.watches.about, f.kind.scope.Kind)
+		return joinErrors([]error{err, f.troubleIn()})
 	}
 }

@@ -177,7 +177,8 @@ func (r kindReport) announcementsSince(before kindReport) (all []announcement) {
 	switch {
 	case r.announced.trouble == before.announced.trouble:
 	case r.announced.trouble != "":
-		all = append(all, announcement{reason: api.ReasonFolderInvalid, severity: corev1.EventTypeWarning, action: "Load", text: r.announced.trouble})
+		all = append(all, announcement{reason: api.ReasonFolderInvalid, severity: corev1.EventTypeWarning, action: "Load",
+			text: r.announced.trouble})
 	case r.digest != "":
 		all = append(all, announcement{reason: api.ReasonFolderLoads, severity: corev1.EventTypeNormal, action: "Load",
 			text: "the folder loads again"})
@@ -186,7 +187,8 @@ func (r kindReport) announcementsSince(before kindReport) (all []announcement) {
 		all = append(all, announcement{log: "two folders of one kind", text: r.unused})
 	}
 	if r.announced.unused != "" && r.announced.unused != before.announced.unused {
-		all = append(all, announcement{reason: api.ReasonFolderNotUsed, severity: corev1.EventTypeWarning, action: "Load", text: r.announced.unused})
+		all = append(all, announcement{reason: api.ReasonFolderNotUsed, severity: corev1.EventTypeWarning, action: "Load",
+			text: r.announced.unused})
 	}
 	return all
 }
