@@ -69,9 +69,7 @@ func (w *apiWatcher) crdsListed() {
 	w.mu.Lock()
 	w.listed = true
 	w.mu.Unlock()
-	for _, name := range w.knownKinds() {
-		w.names.Add(name)
-	}
+	w.addKnown()
 }
 
 // crdSafely takes a change of a CRD. After a panic its kind is settled all the

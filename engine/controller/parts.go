@@ -77,10 +77,9 @@ type wakeUps struct{ *kindTable }
 type resourceLists struct {
 	*kindTable
 	// owners is closed once it is known whose children there may be, which is looked for since began.
-	// The mutex guards the others.
-	owners         chan struct{}
-	areOwnersKnown bool
-	began          time.Time
+	// The mutex guards both.
+	owners chan struct{}
+	began  time.Time
 }
 
 // A shareFollower makes known what this replica serves, when its share changes.

@@ -26,17 +26,26 @@ func (l *resourceLists) findOwners() {
 	if l.began.IsZero() {
 		l.began = time.Now()
 	}
-	began, areKnown := l.began, l.areOwnersKnown
+	began := l.began
 	l.mu.Unlock()
-	if areKnown || !l.isWaitOver(began, l.ownersListed) {
+	if l.areOwnersKnown() || !l.isWaitOver(began, l.ownersListed) {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.areOwnersKnown {
+	if !l.areOwnersKnown() { // another pass may have been faster
 		close(l.owners)
 	}
-	l.areOwnersKnown = true
+}
+
+// areOwnersKnown reports whether owners is closed.
+func (l *resourceLists) areOwnersKnown() bool {
+	select {
+	case <-l.owners:
+		return true
+	default:
+		return false
+	}
 }
 
 // isWaitOver reports whether resources are listed, or have been waited for long enough.
