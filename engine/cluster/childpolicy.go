@@ -37,8 +37,17 @@ func (o *childPolicy) reduceObject(l live.Object, need live.Need) live.Object {
 // groupsOf returns the group of a child: that of its owner.
 func (o *childPolicy) groupsOf(l live.Object) []group { return []group{{uid: claimedOwner(l).uid}} }
 
-// ownersOf returns the owner that a child claims.
-func (o *childPolicy) ownersOf(l live.Object) []owner { return []owner{claimedOwner(l)} }
+// ownerOf returns the owner that a child claims.
+func (o *childPolicy) ownerOf(l live.Object) owner { return claimedOwner(l) }
+
+// noteChange adds the owners of a child, but for the first list: Synced stands for that.
+func (o *childPolicy) noteChange(told *notifications, c Change) {
+	for _, l := range c.bothSides() {
+		if !c.IsFirst {
+			told.add([]owner{claimedOwner(l)})
+		}
+	}
+}
 
 // allReaders returns nobody: Synced and Troubled stand for that.
 func (o *childPolicy) allReaders() []owner { return nil }
@@ -48,6 +57,9 @@ func (o *childPolicy) neededNow() (live.Need, bool) { return live.Metadata, fals
 
 // notifyOwner notifies an owner that a child changed.
 func (o *childPolicy) notifyOwner(whose owner) { o.children.options.Changed(whose.of, whose.uid) }
+
+// notifyChange does nothing: owners are notified.
+func (o *childPolicy) notifyChange(Change) {}
 
 // notifySynced notifies that a kind was listed.
 func (o *childPolicy) notifySynced(scope Scope) {

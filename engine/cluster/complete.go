@@ -93,7 +93,7 @@ func (o *childPolicy) readAgain(ctx context.Context, stores []*store, namespace 
 				}
 				if old, had := s.items[l.Key()]; had && isStub(old) && old.Same(l) {
 					s.putObject(withoutForeign(l.Cut(s.watch.need), s.watch.need))
-					told.addChange(l)
+					told.addChange(Change{After: l})
 				}
 				return nil
 			})

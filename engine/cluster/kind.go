@@ -23,10 +23,15 @@ type kind struct {
 	clients clients
 	broken  error  // why there are no clients
 	labels  string // the selector of what is watched
+	// isPacked: its objects come packed, whatever is needed of them.
+	isPacked bool
 	// part says which of it is wanted now; nil: all.
 	part func() Part
 
-	resyncing sync.Mutex // one look at a time; taken before mu
+	resyncing sync.Mutex // one look at a time; taken before the others
+	// delivering is held while a change is taken and told of, so that changes are told of in
+	// their order; taken before mu.
+	delivering sync.Mutex
 
 	mu sync.Mutex
 	// phase is Unsynced if the kind is served, or it is not known whether.
@@ -188,6 +193,10 @@ func (k *kind) start(need live.Need, r live.Resource) *kindWatch {
 	}
 	for _, s := range f.stores {
 		s.loop = f.newStoreLoop(ctx, s, k.clients.sourceFor(s))
+		if f.part.IsEmpty {
+			k.watches.running.Go(func() { _ = s.Replace(nil, "") }) // there is nothing that could be wrong
+			continue
+		}
 		k.watches.running.Go(func() { s.loop.Run(ctx) })
 	}
 	return f
@@ -232,6 +241,9 @@ func (k *kind) wantedPart() Part {
 
 // sendNotifications runs the callbacks. The caller must not hold the mutex.
 func (k *kind) sendNotifications(o *notifications) {
+	for _, c := range o.changes {
+		_ = k.runGuarded("telling of a change", func() { k.policy.notifyChange(c) })
+	}
 	for whose := range o.changed {
 		_ = k.runGuarded("telling of a change", func() { k.policy.notifyOwner(whose) })
 	}

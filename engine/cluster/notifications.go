@@ -11,18 +11,20 @@ import (
 type notifications struct {
 	policy   storePolicy
 	changed  map[owner]bool
+	changes  []Change // in their order, where a policy needs more than owners
 	synced   bool
 	troubled bool
 	trouble  error // what is wrong now
 	// otherTrouble: it was something else before, or nothing.
 	otherTrouble bool
 	mute         bool // a watch that is not the current one changes nothing yet
+	isFirst      bool // what changes was in the first list
 }
 
-// addChange adds whom it concerns that an object is, or was, like this.
-func (o *notifications) addChange(l live.Object) {
-	if !o.mute {
-		o.add(o.policy.ownersOf(l))
+// addChange adds what follows from a change of an object.
+func (o *notifications) addChange(c Change) {
+	if c.IsFirst = o.isFirst; !o.mute {
+		o.policy.noteChange(o, c)
 	}
 }
 
@@ -38,18 +40,16 @@ func (o *notifications) add(all []owner) {
 	}
 }
 
-// addDifferences adds whom the differences between two views concern.
-func (o *notifications) addDifferences(before, after map[types.NamespacedName]live.Object) {
+// addDifferences adds what follows from the differences between two views.
+func (o *notifications) addDifferences(before, after map[types.NamespacedName]live.Object, isSame func(a, b live.Object) bool) {
 	for key, b := range before {
-		a, still := after[key]
-		if !still || !a.Same(b) {
-			o.addChange(b)
+		if a, still := after[key]; !still || !isSame(a, b) {
+			o.addChange(Change{Before: b, After: a})
 		}
 	}
 	for key, a := range after {
-		b, had := before[key]
-		if !had || !a.Same(b) {
-			o.addChange(a)
+		if _, had := before[key]; !had {
+			o.addChange(Change{After: a})
 		}
 	}
 }

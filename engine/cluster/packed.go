@@ -13,14 +13,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
@@ -88,42 +86,6 @@ func (p packed) watchPacked(ctx context.Context, gvr schema.GroupVersionResource
 	opts metav1.ListOptions) (watch.Interface, error) {
 	opts.Watch = true
 	return p.get(gvr, namespace, opts).Watch(ctx)
-}
-
-// A Selection is the objects of a resource in one namespace, or in all (""), with
-// labels that match, or with any (nil).
-type Selection struct {
-	schema.GroupVersionResource
-	Namespace string
-	Labels    labels.Selector
-}
-
-// PackedSource lists and watches objects as live.Packed, for a reflector.
-func PackedSource(cfg *rest.Config, httpClient *http.Client, of Selection) (cache.ListerWatcher, error) {
-	p, err := newPacked(cfg, httpClient)
-	if err != nil {
-		return nil, fmt.Errorf("making a client of %s: %w", of.Resource, err)
-	}
-	labelled := func(opts metav1.ListOptions) metav1.ListOptions {
-		if of.Labels != nil {
-			opts.LabelSelector = of.Labels.String()
-		}
-		return opts
-	}
-	return &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-			if opts.Continue == "" { // what was written before is in it
-				opts.ResourceVersion, opts.ResourceVersionMatch = "", ""
-			}
-			list, err := p.list(ctx, of.GroupVersionResource, of.Namespace, labelled(opts))
-			return list, Explain(ctx, err, func(ctx context.Context, one metav1.ListOptions) (runtime.Object, error) {
-				return p.list(ctx, of.GroupVersionResource, of.Namespace, one)
-			})
-		},
-		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-			return p.watchPacked(ctx, of.GroupVersionResource, of.Namespace, labelled(opts))
-		},
-	}, nil
 }
 
 // packing reads what a watch sends: objects, and why it ended.

@@ -13,23 +13,26 @@ import (
 type Part struct {
 	// Name tells parts apart.
 	Name string
-	// Has reports whether an object is of the part, by the owner that it names and the
-	// uid that it wears; nil: all are.
+	// IsEmpty: it has no objects, and nothing is listed or watched.
+	IsEmpty bool
+	// Has reports whether an object is of the part, by the resource that it belongs to: of a
+	// child the owner that it names and the uid that it wears; nil: all are.
 	Has func(of api.Owner, uid types.UID) bool
 }
 
-func (p Part) has(l live.Object) bool {
-	if p.Has == nil {
+// wantsOwnerOf reports whether an object is of the part that is watched.
+func (f *kindWatch) wantsOwnerOf(l live.Object) bool {
+	if f.part.Has == nil {
 		return true
 	}
-	whose := claimedOwner(l)
-	return p.Has(whose.of, whose.uid)
+	whose := f.kind.policy.ownerOf(l)
+	return f.part.Has(whose.of, whose.uid)
 }
 
-// wantsObject is has for an object that may have gone through a list, where just a stub of it is
-// kept, or what leftOut makes.
-func (p Part) wantsObject(l live.Object) bool {
-	return p.Has == nil || !isLeft(l) && (isStub(l) || p.has(l))
+// wantsListed is wantsOwnerOf for an object that may have gone through a list, where just a stub of
+// it is kept, or what leftOut makes.
+func (f *kindWatch) wantsListed(l live.Object) bool {
+	return f.part.Has == nil || !isLeft(l) && (isStub(l) || f.wantsOwnerOf(l))
 }
 
 // leftOut returns what stands for an object that is not of the part while a list streams in: a
@@ -45,7 +48,7 @@ func isLeft(l live.Object) bool { return isStub(l) && l.Meta.GetLabels() == nil 
 
 // Divide takes up that other parts are wanted. What is known stays known until its
 // successor has been listed.
-func (c *Children) Divide() { c.syncAll() }
+func (w *watches) Divide() { w.syncAll() }
 
 // Wanted is the part of a kind that is wanted now.
 func (c *Children) Wanted(gvk schema.GroupVersionKind) Part {

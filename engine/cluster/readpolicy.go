@@ -39,15 +39,22 @@ func (i *readPolicy) groupsOf(l live.Object) []group {
 	return all
 }
 
-// ownersOf returns the readers and patchers of an object.
-func (i *readPolicy) ownersOf(l live.Object) []owner {
-	var all []owner
-	tick := i.reads.tick.Add(1)
-	i.eachMatching(l, func(q *question) bool { all = append(all, q.recordChange(tick)...); return true })
-	for _, uid := range patchersOf(l) {
-		all = append(all, owner{uid: uid})
+// ownerOf returns nobody: all that is read is watched by each replica.
+func (i *readPolicy) ownerOf(live.Object) owner { return owner{} }
+
+// noteChange adds the readers and patchers of an object, but for the first list: allReaders and
+// Synced stand for that.
+func (i *readPolicy) noteChange(told *notifications, c Change) {
+	if c.IsFirst {
+		return
 	}
-	return all
+	for _, l := range c.bothSides() {
+		tick := i.reads.tick.Add(1)
+		i.eachMatching(l, func(q *question) bool { told.add(q.recordChange(tick)); return true })
+		for _, uid := range patchersOf(l) {
+			told.add([]owner{{uid: uid}})
+		}
+	}
 }
 
 // allReaders returns the readers of all questions.
@@ -71,6 +78,9 @@ func (i *readPolicy) notifyOwner(whose owner) {
 		i.reads.options.Changed(whose.of)
 	}
 }
+
+// notifyChange does nothing: readers and patchers are notified.
+func (i *readPolicy) notifyChange(Change) {}
 
 // notifySynced notifies that what a scope covers was listed.
 func (i *readPolicy) notifySynced(scope Scope) {

@@ -102,7 +102,7 @@ func (k *kind) listAll(ctx context.Context, s *store) (map[types.NamespacedName]
 			return nil, "", err
 		}
 		for i := range page.Items {
-			if l := (live.Object{GVK: k.scope.GroupVersionKind, Meta: &page.Items[i]}); s.watch.part.has(l) {
+			if l := (live.Object{GVK: k.scope.GroupVersionKind, Meta: &page.Items[i]}); s.watch.wantsOwnerOf(l) {
 				listed[l.Key()] = l
 			}
 		}

@@ -60,10 +60,11 @@ func newClients(cfg *rest.Config, httpClient *http.Client) (clients, error) {
 
 func (c clients) list(ctx context.Context, s *store, namespace string, opts metav1.ListOptions) (runtime.Object, error) {
 	gvr := s.watch.resource.GVR
-	switch opts = s.watch.kind.narrowOptions(opts); s.watch.need {
-	case live.Metadata:
+	switch opts = s.watch.kind.narrowOptions(opts); {
+	case s.watch.kind.isPacked:
+	case s.watch.need == live.Metadata:
 		return c.metadataClient(gvr, namespace).List(ctx, opts)
-	case live.Body:
+	case s.watch.need == live.Body:
 		return c.fullClient(gvr, namespace).List(ctx, opts)
 	}
 	return c.packed.list(ctx, gvr, namespace, opts)
@@ -72,10 +73,11 @@ func (c clients) list(ctx context.Context, s *store, namespace string, opts meta
 // watchFor begins a watch for a store.
 func (c clients) watchFor(ctx context.Context, s *store, opts metav1.ListOptions) (watch.Interface, error) {
 	gvr := s.watch.resource.GVR
-	switch opts = s.watch.kind.narrowOptions(opts); s.watch.need {
-	case live.Metadata:
+	switch opts = s.watch.kind.narrowOptions(opts); {
+	case s.watch.kind.isPacked:
+	case s.watch.need == live.Metadata:
 		return c.metadataClient(gvr, s.namespace).Watch(ctx, opts)
-	case live.Body:
+	case s.watch.need == live.Body:
 		return c.fullClient(gvr, s.namespace).Watch(ctx, opts)
 	}
 	return c.packed.watchPacked(ctx, gvr, s.namespace, opts)

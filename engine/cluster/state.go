@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
+	"github.com/jacquard-operator/jacquard/engine/transport"
 )
 
 // troubles are the last errors of one source, by verb. A success clears its own.
@@ -55,6 +56,14 @@ func (t *troubles) recordList(streamed bool) {
 
 // isStuck reports whether there is lasting trouble.
 func (t troubles) isStuck() bool { return t.isLasting || isLasting(t.list) || isLasting(t.watch) }
+
+// isGivenUp reports whether nobody is to wait for a list any more: the API server has refused it for
+// LastingAfter, no right allows it, or there is no answer.
+func (t troubles) isGivenUp(now time.Time) bool {
+	var silent *SilentError
+	var late *transport.TimeoutError
+	return t.isStuck() || !t.since.IsZero() && now.Sub(t.since) >= LastingAfter || errors.As(t.list, &silent) || errors.As(t.list, &late)
+}
 
 // IsRefusal reports whether an error is an answer of the API server, unlike a connection
 // that breaks.

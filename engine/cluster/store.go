@@ -67,19 +67,15 @@ func (s *store) Update(obj any) error {
 	if err != nil {
 		return err
 	}
-	if !s.watch.part.has(l) {
+	if !s.watch.wantsOwnerOf(l) {
 		s.leaveOut(l)
 		return nil
 	}
 	s.watch.deliverChange(func(o *notifications) {
 		l := k.policy.reduceObject(l, s.watch.need)
-		old, had := s.items[l.Key()]
-		if !had || !old.Same(l) {
+		if old, had := s.items[l.Key()]; !had || !old.Same(l) {
 			s.putObject(l)
-			o.addChange(l)
-			if had {
-				o.addChange(old)
-			}
+			o.addChange(Change{Before: old, After: l})
 		}
 		if s.watch == k.current {
 			k.overlay.dropDelivered(l)
@@ -94,7 +90,7 @@ func (s *store) leaveOut(l live.Object) {
 	s.watch.deliverChange(func(o *notifications) {
 		if old, had := s.items[l.Key()]; had {
 			s.dropObject(old)
-			o.addChange(old)
+			o.addChange(Change{Before: old})
 		}
 		if s.watch == s.watch.kind.current {
 			s.watch.kind.overlay.dropDelivered(l)
@@ -112,11 +108,15 @@ func (s *store) Delete(obj any) error {
 	}
 	s.watch.kind.tellDeleted(l, l.Meta.GetResourceVersion())
 	s.watch.deliverChange(func(o *notifications) {
-		if old, had := s.items[l.Key()]; had {
+		old, had := s.items[l.Key()]
+		if had {
 			s.dropObject(old)
-			o.addChange(old)
+		} else {
+			old = l
 		}
-		o.addChange(l)
+		if had || s.watch.wantsOwnerOf(l) {
+			o.addChange(Change{Before: old})
+		}
 		if s.dropped != nil {
 			s.dropped[l.Meta.GetUID()] = true
 		}
@@ -136,7 +136,7 @@ func (s *store) Replace(list []any, resourceVersion string) error {
 		if err != nil {
 			return err
 		}
-		if s.watch.part.wantsObject(l) {
+		if s.watch.wantsListed(l) {
 			lives = append(lives, l)
 		}
 	}
@@ -148,10 +148,13 @@ func (s *store) Replace(list []any, resourceVersion string) error {
 		for _, l := range lives {
 			fresh.putObject(s.watch.kind.policy.reduceObject(l, s.watch.need))
 		}
-		switch {
-		case s.synced:
-			o.addDifferences(s.items, fresh.items)
-		case s.watch == s.watch.kind.current && len(s.watch.stores) > 1:
+		isSame := live.Object.Same
+		if s.isRenewed {
+			isSame = live.Object.Equal
+		}
+		o.isFirst = !s.synced
+		o.addDifferences(s.items, fresh.items, isSame)
+		if o.isFirst && s.watch == s.watch.kind.current && len(s.watch.stores) > 1 {
 			o.add(s.watch.kind.policy.allReaders()) // though the kind as a whole may be known no better
 			o.synced = s.watch.listings
 		}
@@ -176,7 +179,7 @@ func (s *store) Transformer() cache.TransformFunc {
 		if err != nil {
 			return nil, err
 		}
-		if !s.watch.part.has(l) {
+		if !s.watch.wantsOwnerOf(l) {
 			return leftOut(l).Runtime(), nil
 		}
 		k.mu.Lock()
@@ -225,7 +228,7 @@ func (s *store) recordVersion(resourceVersion string, o *notifications) {
 func (s *store) settleOverlay(o *notifications) {
 	if s.watch == s.watch.kind.current {
 		for _, l := range s.watch.kind.overlay.dropSettled(s) {
-			o.addChange(l)
+			o.addChange(Change{After: l})
 		}
 	}
 }

@@ -29,9 +29,11 @@ type kindWatch struct {
 	listings bool // ready was closed because of lists
 }
 
-// deliverChange runs fn under the kind's mutex and then sends the notifications. A watch that was
-// stopped delivers nothing any more.
+// deliverChange runs fn under the kind's mutex and then sends the notifications, in the order of the
+// changes. A watch that was stopped delivers nothing any more.
 func (f *kindWatch) deliverChange(fn func(*notifications)) {
+	f.kind.delivering.Lock()
+	defer f.kind.delivering.Unlock()
 	if o := f.deliverTo(fn); o != nil {
 		f.kind.sendNotifications(o)
 	}
@@ -70,11 +72,11 @@ func (f *kindWatch) becomeReady(o *notifications) {
 	}
 	before, last := k.viewAll(), k.current
 	k.current, k.next = f, nil
-	o.mute, o.synced = false, !last.need.Covers(f.need) || last.part.Name != f.part.Name
+	o.mute, o.isFirst, o.synced = false, false, !last.need.Covers(f.need) || last.part.Name != f.part.Name
 	for _, s := range f.stores {
 		s.settleOverlay(o)
 	}
-	o.addDifferences(before, k.viewAll())
+	o.addDifferences(before, k.viewAll(), live.Object.Same)
 	last.stop()
 }
 
@@ -170,10 +172,11 @@ func (f *kindWatch) allObjects() map[types.NamespacedName]live.Object {
 func (f *kindWatch) newStoreLoop(ctx context.Context, s *store, source cache.ListerWatcher) *Loop {
 	gvk := f.resource.GVK
 	var expected runtime.Object = &live.Packed{}
-	switch f.need {
-	case live.Metadata:
+	switch {
+	case f.kind.isPacked:
+	case f.need == live.Metadata:
 		expected = &metav1.PartialObjectMetadata{}
-	case live.Body:
+	case f.need == live.Body:
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(gvk)
 		expected = u

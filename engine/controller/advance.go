@@ -123,7 +123,7 @@ func (m *rolloutManager) tellNamespaces(ctx context.Context, c *kindVersions) bo
 // listLiving returns all resources that are not being deleted, as far as is known.
 func (r *kindController) listLiving() (all []rollout.Resource) {
 	for _, o := range r.resources.listKnown() {
-		if o.DeletionTimestamp == nil {
+		if o.GetDeletionTimestamp() == nil {
 			all = append(all, rollout.ResourceOf(o))
 		}
 	}

@@ -118,12 +118,7 @@ func (w *apiWatcher) crdCame(old, now any) {
 // renewWatches watches all objects of a CRD that changed again at once: its resources, children
 // and what is read. The API server ends the watches of a CRD that changed.
 func (w *apiWatcher) renewWatches(crd *apiextensionsv1.CustomResourceDefinition) {
-	w.mu.Lock()
-	c := w.readState(crd.Name).cache
-	w.mu.Unlock()
-	if c != nil {
-		c.resources.renewLists()
-	}
+	w.resources.Renew(kindOf(crd))
 	w.children.Renew(kindOf(crd))
 	w.reads.Renew(kindOf(crd))
 }

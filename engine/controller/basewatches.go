@@ -17,6 +17,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
+	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/locks"
 )
 
@@ -56,7 +57,7 @@ func (b *baseWatches) newInformer(of toolscache.ListerWatcher, example runtime.O
 	if name := baseName(example); name != "" {
 		of = b.wrapSource(name, of)
 	}
-	return newRestoreInformer(of, example, resync, by)
+	return toolscache.NewSharedIndexInformer(cluster.InformerSource(of), example, resync, by)
 }
 
 // wrapSource returns a source that does as another one, and records how its requests end.

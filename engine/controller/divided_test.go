@@ -57,7 +57,12 @@ func dividing(t *testing.T, before replicas.Division, others ...string) *Operato
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.children, o.reads = children, reads
+	resources, err := cluster.NewResources(&rest.Config{}, cluster.ResourcesOptions{Part: o.share.resourcePart,
+		Changed: o.wakeUps.resourceChanged, Synced: o.wakeUps.resourcesSynced, Troubled: func(string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.resources, o.children, o.reads = resources, children, reads
 	copy(before.Owners, others) // only an owner, or who confirms the division, gets buckets
 	labels := map[string]string{api.LabelReplicas: "some"}
 	leases := []apiruntime.Object{&coordinationv1.Lease{
@@ -223,10 +228,8 @@ func (o *Operator) leading(t *testing.T, server *memory.Server, follows bool) *k
 	}
 	server.Put(&unstructured.Unstructured{Object: stored})
 	crd.ResourceVersion = server.Get(crd.GroupVersionKind(), "", crd.Name).GetResourceVersion()
-	p := &portion{told: func() {}, listed: func() {}}
-	p.replaceAll(nil, everything())
 	r := &kindController{o: o.kindTable, name: crd.Name, shard: shard.Shard{Identity: "jacquard"}, gvk: resourceOf("example.com", "Thing", true).GVK, versions: newKindVersions(func() {}, func() bool { return false }),
-		resources: portions{p}}
+		resources: known(t, crd.Name)}
 	r.reconciler = reconcile.New(r.name, r.gvk, nil, reconcile.Cluster{Writer: writer, Caches: observe.Caches{Served: discovery.Served, CRD: o.latestCRD, Shard: shard.Shard{Identity: "jacquard"}}})
 	o.mu.Lock()
 	o.apis.discovery, o.writer, o.options.Identity = discovery, writer, "jacquard"
@@ -267,9 +270,7 @@ func TestServedOnceOthersGaveItAway(t *testing.T) {
 		k := o.stateOf(r.name)
 		k.controller, k.source.folder, k.synced = r, &folder.Folder{Name: r.name, Digest: "next"}, "next"
 		o.mu.Unlock()
-		if err := o.manager.requestKind(t.Context(), &kindPass{o: o.manager, name: r.name, running: r}, kinds.Desired{}); err != nil {
-			t.Fatal(err)
-		}
+		o.manager.requestKind(&kindPass{o: o.manager, name: r.name, running: r}, kinds.Desired{})
 		if told, _ := o.report.reportOf(r.name); told.State != verdict.RollingOut {
 			t.Errorf("it is %s: %s", told.State, told.Message)
 		}

@@ -127,14 +127,14 @@ func (m *rolloutManager) removeKinds(ctx context.Context, r *kindController, crd
 }
 
 // hasOurFinalizer reports whether our finalizer is on a resource.
-func hasOurFinalizer(o *live.Packed) bool {
+func hasOurFinalizer(o metav1.Object) bool {
 	return slices.Contains(o.GetFinalizers(), api.Finalizer)
 }
 
 // existsAny asks the API server whether there is a child, or a patched object, of any resource of a
 // kind. What the cluster does not serve may exist. A child says itself whose it is, and one that
 // does not may be ours; of a patch only the resource's uid tells.
-func (m *rolloutManager) existsAny(ctx context.Context, name string, k kinds.RecordedKind, resources []*live.Packed) (bool, error) {
+func (m *rolloutManager) existsAny(ctx context.Context, name string, k kinds.RecordedKind, resources []metav1.Object) (bool, error) {
 	served, found := m.apis.servedKinds().Preferred(k.GroupKind)
 	if !found {
 		return true, nil
@@ -157,7 +157,7 @@ func (m *rolloutManager) existsAny(ctx context.Context, name string, k kinds.Rec
 }
 
 // allResources are the metadata of all resources of a kind, whichever replica serves them.
-func (m *rolloutManager) allResources(ctx context.Context, r *kindController) (all []*live.Packed, err error) {
+func (m *rolloutManager) allResources(ctx context.Context, r *kindController) (all []metav1.Object, err error) {
 	if m.inFlight.currentShare().IsEverything() {
 		return r.resources.listKnown(), nil
 	}
@@ -166,7 +166,7 @@ func (m *rolloutManager) allResources(ctx context.Context, r *kindController) (a
 		return nil, fmt.Errorf("listing resources of %s: %w", r.name, live.ErrNotServed)
 	}
 	_, err = m.writer.Some(ctx, served, "", func(resource metav1.Object) bool {
-		all = append(all, &live.Packed{PartialObjectMetadata: *resource.(*metav1.PartialObjectMetadata)})
+		all = append(all, resource)
 		return false
 	})
 	if err != nil {
@@ -181,9 +181,9 @@ func (m *rolloutManager) dropRecovered(ctx context.Context, r *kindController) t
 	share := m.inFlight.currentShare()
 	var others []types.NamespacedName
 	for _, name := range r.versions.passedNames() {
-		resource, err := r.resources.findResource(name)
+		resource, err := r.resources.find(name)
 		switch {
-		case err != nil || resource != nil && resource.DeletionTimestamp == nil: // it is served here
+		case err != nil || resource != nil && resource.GetDeletionTimestamp() == nil: // it is served here
 		case resource != nil || share.IsEverything() || share.IsExclusive(r.name):
 			r.versions.dropPassed(name)
 		default:

@@ -20,7 +20,6 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/controller/kinds"
 	"github.com/jacquard-operator/jacquard/engine/controller/replicas"
 	"github.com/jacquard-operator/jacquard/engine/controller/shard"
-	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/reconcile"
 )
 
@@ -73,9 +72,7 @@ func forgetting(t *testing.T, server *answering, annotations map[string]string) 
 	o := assembleParts(&process{writer: writer, options: Options{Identity: "jacquard"}})
 	o.apis.discovery, o.kinds[crd.Name] = found, &kindState{crd: crd}
 	o.inFlight.setShare(replicas.All())
-	p := &portion{told: func() {}, listed: func() {}}
-	p.replaceAll(nil, everything())
-	r := &kindController{o: o.kindTable, name: crd.Name, shard: o.shardOf(crd), versions: newKindVersions(nil, nil), resources: portions{p}}
+	r := &kindController{o: o.kindTable, name: crd.Name, shard: o.shardOf(crd), versions: newKindVersions(nil, nil), resources: known(t, crd.Name)}
 	r.reconciler = reconcile.New(r.name, schema.GroupVersionKind{}, nil, reconcile.Cluster{})
 	r.versions.versions = []servedVersion{{version: versionOf("now")}}
 	return o, r
@@ -133,9 +130,7 @@ func TestForgetKinds(t *testing.T) {
 			marks[key] = value
 		}
 		o, r := forgetting(t, server, marks)
-		resource := &live.Packed{}
-		resource.UID = "uid"
-		r.resources[0].putResource(resource)
+		r.resources = known(t, r.name, `{"metadata":{"uid":"uid"}}`)
 		if c.change != nil {
 			c.change(o, r)
 		}
@@ -150,14 +145,12 @@ func TestForgetKinds(t *testing.T) {
 // TestForgetLast: a record does not become empty while a resource bears our
 // finalizer: it tells that there is something to serve once the folder is gone.
 func TestForgetLast(t *testing.T) {
-	for _, finalizers := range [][]string{{api.Finalizer}, nil} {
+	for _, finalizers := range []string{api.Finalizer, ""} {
 		o, r := forgetting(t, &answering{}, map[string]string{api.AnnotationChildKinds: "ServiceAccount"})
-		resource := &live.Packed{}
-		resource.Finalizers = finalizers
-		r.resources[0].putResource(resource)
+		r.resources = known(t, r.name, `{"metadata":{"finalizers":["`+finalizers+`"]}}`)
 		unused := kinds.ReadKinds(o.latestCRD(r.name))
 		went, err := o.rollouts.removeKinds(context.Background(), r, o.latestCRD(r.name), unused)
-		if err != nil || (len(went) > 0) != (finalizers == nil) {
+		if err != nil || (len(went) > 0) != (finalizers == "") {
 			t.Errorf("with finalizers %v: %v %v", finalizers, went, err)
 		}
 	}

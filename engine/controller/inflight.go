@@ -119,17 +119,17 @@ type gate struct {
 // Reconcile implements [ctrl.Reconciler]. Resources outside the share are skipped. They are
 // enqueued again when the share changes.
 func (g gate) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	resource, err := g.r.resources.findResource(req.NamespacedName)
+	resource, err := g.r.resources.find(req.NamespacedName)
 	if resource == nil || err != nil { // it is forgotten, or asked for again
 		return g.r.reconciler.Reconcile(ctx, req)
 	}
-	ctx, end, ok := g.o.inFlight.beginReconcile(ctx, g.r.name, resource.UID)
+	ctx, end, ok := g.o.inFlight.beginReconcile(ctx, g.r.name, resource.GetUID())
 	if !ok {
 		g.r.reconciler.ForgetEvent(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	defer end()
-	if !g.r.isKnown(resource.UID) { // which no longer changes: the resource stays in the share until end
+	if !g.r.isKnown(resource.GetUID()) { // which no longer changes: the resource stays in the share until end
 		g.r.reconciler.ForgetEvent(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}

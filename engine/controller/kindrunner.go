@@ -2,10 +2,8 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,7 +36,7 @@ type kindController struct {
 	crdUID     types.UID
 	reconciler *reconcile.Reconciler
 	versions   *kindVersions
-	resources  portions
+	resources  kindResources
 	queue      atomic.Pointer[queue]
 	// forgets are kinds on record that nothing makes any more, and asksPassed resources of
 	// other replicas that a rollout has passed.
@@ -70,27 +68,25 @@ func (r *kindController) declareNeeds() {
 }
 
 // hasListed reports whether the resources are known that may be.
-func (r *kindController) hasListed() bool { return r.resources.areListed() }
+func (r *kindController) hasListed() bool { return r.resources.places().areListed() }
 
 // start starts the kind of a CRD.
 func (k *kindRunner) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition,
 	versions *kindVersions) error {
 	name, mine := crd.Name, k.shardOf(crd)
-	l, err := k.lists.startListing(ctx, gvk, crd)
-	if err != nil {
-		return err
-	}
-	r := &kindController{o: k.kindTable, name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: l.resources, versions: versions,
-		parallel: k.options.Workers}
+	k.lists.startListing(gvk, crd)
+	r := &kindController{o: k.kindTable, name: name, gvk: gvk, shard: mine, crdUID: crd.UID, resources: kindResources{k.resources, name},
+		versions: versions, parallel: k.options.Workers}
 	cluster := k.newCluster()
 	cluster.Shard = mine
-	r.reconciler = reconcile.New(name, gvk, l.resources, cluster)
+	r.reconciler = reconcile.New(name, gvk, r.resources, cluster)
 	r.reconciler.Follow(versions.chooseVersion, versions.recordServed)
 	versions.readMarks = r.readMarks
 	if k.membership.stoodBy.Load() && !k.dividesResources() {
 		r.reconciler.TookOver(time.Unix(0, k.membership.leadsSince.Load()))
 	}
-	if r.workers, err = k.newController(ctx, r); err != nil {
+	var err error
+	if r.workers, err = k.newController(r); err != nil {
 		return fmt.Errorf("starting kind %s: %w", name, err)
 	}
 	r.ctx, r.stop = context.WithCancel(ctx)
@@ -122,7 +118,7 @@ func (k *kindRunner) newCluster() reconcile.Cluster {
 const asLongAsItTakes = 10 * 365 * 24 * time.Hour
 
 // newController makes the queue and workers of a kind.
-func (k *kindRunner) newController(ctx context.Context, r *kindController) (controller.Controller, error) {
+func (k *kindRunner) newController(r *kindController) (controller.Controller, error) {
 	c, err := controller.NewTypedUnmanaged(r.name, controller.TypedOptions[ctrl.Request]{
 		Reconciler: gate{k.kindTable, r}, MaxConcurrentReconciles: k.options.Workers,
 		CacheSyncTimeout:   asLongAsItTakes,
@@ -133,22 +129,10 @@ func (k *kindRunner) newController(ctx context.Context, r *kindController) (cont
 	if err != nil {
 		return nil, err
 	}
-	err = c.Watch(feeding{"the queue itself", source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
-		mine := q.(queue)
-		r.queue.Store(&mine)
+	return c, c.Watch(feeding{"resources", source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
+		r.takeFirst(q.(queue))
 		return nil
 	})})
-	came := newEventHandler(r.reconciler, func(uid types.UID) {
-		k.children.Disown(uid)
-		if r.versions.concernsResources() {
-			k.names.Add(r.name)
-		}
-	})
-	for _, p := range r.resources {
-		of := strings.TrimSpace("resources " + p.namespace)
-		err = errors.Join(err, c.Watch(&arrivals{of: p, kind: r.name, name: of, to: came}))
-	}
-	return c, err
 }
 
 // A feeding is what fills a queue, by a name for the log.
@@ -192,13 +176,13 @@ func (k *kindRunner) beginServing(r *kindController) time.Duration {
 	if r.begun.Load() {
 		return 0
 	}
-	if !r.wants.Load() && !r.resources.areListing() {
+	if !r.wants.Load() && !r.resources.places().areListing() {
 		r.wants.Store(true)
 		r.declareNeeds()
 	}
 	switch {
 	case r.wants.Load() && r.hasListed() && !r.versions.listVersions().isPending(k.newCluster().Caches):
-	case r.resources.areUndecided():
+	case r.resources.places().areUndecided():
 		return startTick
 	default:
 		return 0 // an event leads back here

@@ -3,6 +3,8 @@ package controller
 import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/jacquard-operator/jacquard/engine/controller/rollout"
 	"github.com/jacquard-operator/jacquard/engine/folder"
@@ -15,9 +17,11 @@ type kindState struct {
 	// crd is the CRD as last seen, and answer as our last write answered it; or nil.
 	crd    *apiextensionsv1.CustomResourceDefinition
 	answer metav1.Object
-	// cache lists the resources, and controller serves them; or nil.
-	cache      *resourceCache
+	// listing is what the resources are listed of, or zero; controller serves them, or is nil.
+	listing    listing
 	controller *kindController
+	// epoch is how often another part of the resources was served than before.
+	epoch int
 	// wasServed: this installation has served the kind.
 	wasServed bool
 	// unsettled is why the last pass could not finish, or "".
@@ -39,6 +43,13 @@ type kindState struct {
 	// areUnable is true if another replica does not have the revision that serves all resources.
 	areUnable bool
 	report    kindReport
+}
+
+// A listing identifies whose resources are listed. Followers list them too, so that whoever becomes
+// the leader need not list them first.
+type listing struct {
+	gvk    apischema.GroupVersionKind
+	crdUID types.UID
 }
 
 // A chosenSource is where the folder of a kind comes from, and what is in it.

@@ -165,18 +165,6 @@ func (t *kindTable) seenCRD(name string) *apiextensionsv1.CustomResourceDefiniti
 	return t.readState(name).crd
 }
 
-// resourceCaches returns the resource caches of all kinds.
-func (t *kindTable) resourceCaches() (all []resourceCache) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, k := range t.kinds {
-		if k.cache != nil {
-			all = append(all, *k.cache)
-		}
-	}
-	return all
-}
-
 // addKnown enqueues all kinds.
 func (t *kindTable) addKnown() {
 	for _, name := range t.knownKinds() {

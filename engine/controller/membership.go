@@ -83,7 +83,7 @@ func (m *membership) reportReplica() string {
 	m.mu.Unlock()
 	for _, k := range m.runningKinds() {
 		for _, resource := range k.resources.listKnown() {
-			if share.Serves(k.name, resource.UID) {
+			if share.Serves(k.name, resource.GetUID()) {
 				r.Resources++
 			}
 		}

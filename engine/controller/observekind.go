@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -62,7 +61,7 @@ func (m *kindManager) observeKind(ctx context.Context, name string) *kindPass {
 	in.Record, in.Paused = m.readRecord(p.crd, p.mine), p.crd.GetAnnotations()[api.AnnotationPaused] == "true"
 	in.Record.IsStale = seen.unread && m.dividesResources()
 	p.observeClaim()
-	in.Exclusive = !m.dividesResources() || m.inFlight.currentShare().IsExclusive(name) && m.lists.hasListed(name)
+	in.Exclusive = !m.dividesResources() || m.inFlight.currentShare().IsExclusive(name) && m.share.hasListed(name)
 	in.IsDiscovered = func(gvk apischema.GroupVersionKind) bool {
 		_, found := known.Resource(gvk)
 		return found
@@ -197,16 +196,12 @@ const exclusiveTick = time.Second
 
 // requestKind requests a kind from the other replicas, since its folder is to be rolled out.
 // Meanwhile it lists what they serve.
-func (m *kindManager) requestKind(ctx context.Context, p *kindPass, d kinds.Desired) error {
+func (m *kindManager) requestKind(p *kindPass, d kinds.Desired) {
 	m.membership.member.SetExclusive(p.name, true)
 	m.recordSynced(p.name, nil) // what is known is about the folder before
-	if p.running != nil {
-		return nil
+	if p.running == nil {
+		m.lists.startListing(p.servedAs(d), p.definition)
 	}
-	if _, err := m.lists.startListing(ctx, p.servedAs(d), p.definition); err != nil {
-		return fmt.Errorf("listing kind %s: %w", p.name, err)
-	}
-	return nil
 }
 
 // returnKind returns a kind to the other replicas, unless its folder is being rolled out, or one

@@ -108,7 +108,7 @@ func New(options Options) (*Operator, error) {
 	o = assembleParts(&process{options: options, clock: clock.RealClock{}, mgr: mgr, http: mgr.GetHTTPClient()})
 	o.bases, o.membership.lock, o.membership.election = bases, lock, held
 	if lock != nil {
-		o.share.childShare = replicas.Share{}
+		o.share.resourceShare, o.share.childShare = replicas.Share{}, replicas.Share{}
 		if o.membership.member, err = o.membership.newMember(); err != nil {
 			return nil, err
 		}
@@ -132,6 +132,14 @@ func (o *Operator) connectClients(lead *leaseFence) error {
 		o.mgr.GetLogger().Info("read-only: everything is watched and planned, and nothing is written but Leases and Events")
 	}
 	if o.apis.discovery, err = cluster.NewDiscovery(cfg, o.http); err != nil {
+		return err
+	}
+	o.resources, err = cluster.NewResources(cfg, cluster.ResourcesOptions{
+		HTTPClient: o.http, Namespaces: o.options.Namespaces, Selector: o.options.Selector, Part: o.share.resourcePart,
+		Changed: o.wakeUps.resourceChanged, Synced: o.wakeUps.resourcesSynced, Troubled: func(kind string) { o.names.Add(kind) },
+		Panicked: watchPanicked,
+	})
+	if err != nil {
 		return err
 	}
 	o.children, err = cluster.NewChildren(cfg, cluster.ChildrenOptions{
@@ -164,7 +172,7 @@ func (o *Operator) Run(ctx context.Context) error {
 	reader := roots.NewReader(o.clock, o.options.Roots)
 	o.sources.takeRoots(ctx, reader.Read())
 	watchRoots := func(ctx context.Context) error { return reader.Run(ctx, o.sources.takeRoots) }
-	for _, start := range []everywhere{o.children.Start, o.reads.Start, o.wakeUps.trimReads, o.apis.discovery.Run, o.watcher.watchAPIs,
+	for _, start := range []everywhere{o.resources.Start, o.children.Start, o.reads.Start, o.wakeUps.trimReads, o.apis.discovery.Run, o.watcher.watchAPIs,
 		watchRoots, o.sources.watchMaps, o.watcher.followDiscovery, o.share.followShare, o.manager.syncKinds} {
 		if err := o.mgr.Add(start); err != nil {
 			return err

@@ -5,9 +5,8 @@ import (
 	"testing"
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/util/workqueue"
-	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/panics"
@@ -46,11 +45,10 @@ func TestPanicOfSettle(t *testing.T) {
 // TestPanicOfEvent: a resource whose change cannot be taken is looked at all the
 // same.
 func TestPanicOfEvent(t *testing.T) {
-	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
-	defer q.ShutDown()
-	a := &arrivals{kind: "things.example.com"}
-	a.deliverSafely(thing("a"), q, func() { panic("a mistake") })
-	if q.Len() != 1 {
+	_, r := waking(t, known(t, "things.example.com"))
+	r.reconciler = nil // whoever asks it panics
+	r.takeChange(cluster.Change{After: packed(t, `{"metadata":{"name":"a","deletionTimestamp":"1970-01-01T00:00:01Z"}}`)})
+	if q := *r.queue.Load(); q.Len() != 1 {
 		t.Errorf("%d resources are in the queue", q.Len())
 	}
 }

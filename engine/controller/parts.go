@@ -34,9 +34,11 @@ type process struct {
 	writer  *apply.Writer
 	// reportWriter writes the report, also where the operator is read-only.
 	reportWriter *apply.Writer
-	// children and reads are the caches of children, and of what templates read.
-	children *cluster.Children
-	reads    *cluster.Reads
+	// resources, children and reads are the caches of resources, of children, and of what templates
+	// read.
+	resources *cluster.Resources
+	children  *cluster.Children
+	reads     *cluster.Reads
 	// inFlight tracks running reconciles, and which resources are served.
 	inFlight *inFlight
 	// ends is true once the process has been told to end.
@@ -73,7 +75,7 @@ type watchTroubles struct{ *kindTable }
 // The wakeUps enqueue resources when children, or what was read, changed.
 type wakeUps struct{ *kindTable }
 
-// The resourceLists are the caches of the resources of all kinds.
+// The resourceLists say of which kinds resources are listed, and know how far that is.
 type resourceLists struct {
 	*kindTable
 	// owners is closed once it is known whose children there may be, which is looked for since began.
@@ -86,8 +88,9 @@ type resourceLists struct {
 type shareFollower struct {
 	*kindTable
 	lists *resourceLists
-	// childShare is the share whose children are listed, which happens after their owners are.
-	childShare replicas.Share
+	// resourceShare is the share whose resources are listed, and childShare that whose children are,
+	// which happens after their owners are.
+	resourceShare, childShare replicas.Share
 }
 
 // A membership is the part of this process in its installation: its Lease, and its share.
@@ -189,7 +192,7 @@ func assembleParts(p *process) *Operator {
 	o := &Operator{kindTable: t}
 	o.apis = &apiCatalog{kindTable: t, withdrawn: locks.NewSignal()}
 	o.troubles, o.wakeUps, o.lists = &watchTroubles{t}, &wakeUps{t}, &resourceLists{kindTable: t, owners: make(chan struct{})}
-	o.share = &shareFollower{kindTable: t, lists: o.lists, childShare: replicas.All()}
+	o.share = &shareFollower{kindTable: t, lists: o.lists, resourceShare: replicas.All(), childShare: replicas.All()}
 	o.membership = &membership{kindTable: t, lists: o.lists, share: o.share, ended: make(chan struct{})}
 	o.runner = &kindRunner{kindTable: t, apis: o.apis, lists: o.lists, membership: o.membership}
 	o.revisions = &revisionStore{kindTable: t, apis: o.apis}

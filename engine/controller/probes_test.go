@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/jacquard-operator/jacquard/engine/api"
+	"github.com/jacquard-operator/jacquard/engine/cluster"
 	"github.com/jacquard-operator/jacquard/engine/folder"
 )
 
@@ -62,11 +63,12 @@ func TestReadiness(t *testing.T) {
 func TestReadyzNamesWhatCannotBeListed(t *testing.T) {
 	o := readOperator(Options{}.withDefaults())
 	for _, name := range []string{"sick.example.com", "healthy.example.com"} {
-		p := &portion{kind: name, told: func() {}, listed: func() {}}
+		place := cluster.Place{IsListed: true, IsCurrent: true}
 		if name == "sick.example.com" {
-			p.recordFailure(t.Context(), errors.New("conversion webhook failed"))
+			place = cluster.Place{Err: errors.New("conversion webhook failed")}
 		}
-		o.kinds[name] = &kindState{controller: &kindController{name: name, resources: portions{p}, versions: newKindVersions(nil, nil)}}
+		resources := kindResources{cache: knownCache{places: []cluster.Place{place}}, kind: name}
+		o.kinds[name] = &kindState{controller: &kindController{name: name, resources: resources, versions: newKindVersions(nil, nil)}}
 	}
 	for _, url := range []string{"/readyz", "/readyz?verbose"} {
 		answer := httptest.NewRecorder()

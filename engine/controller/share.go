@@ -27,9 +27,7 @@ func (f *shareFollower) takeShare(share replicas.Share) {
 		if part == before.Part(name) {
 			continue
 		}
-		if k.cache != nil {
-			k.cache.epoch++
-		}
+		k.epoch++
 		if k.controller != nil {
 			k.controller.since = append(k.controller.since, part)
 		}
@@ -55,7 +53,7 @@ func (f *shareFollower) followShare(ctx context.Context) error {
 		if share.IsNothing() { // what is known stays, for when there is a share again
 			known = listed
 		} else {
-			f.lists.chooseResources(share) // also in caches that were made while it changed
+			f.chooseResources(share)
 		}
 		if known != listed && f.lists.isWaitOver(changed, f.lists.hasListedResources) {
 			known = listed
@@ -82,6 +80,14 @@ func (f *shareFollower) followShare(ctx context.Context) error {
 
 // shareTick is how often followShare looks again while something is not known.
 const shareTick = time.Second
+
+// chooseResources lists the resources of a share. What is known stays known until then.
+func (f *shareFollower) chooseResources(share replicas.Share) {
+	f.mu.Lock()
+	f.resourceShare = share
+	f.mu.Unlock()
+	f.resources.Divide()
+}
 
 // chooseChildren lists the children of the resources of a share.
 func (f *shareFollower) chooseChildren(share replicas.Share) {
@@ -111,13 +117,9 @@ func (f *shareFollower) kindsCatchingUp() (all []*kindController) {
 // hasCaughtUp reports whether the resources and children of a kind are known that are in a part.
 func (f *shareFollower) hasCaughtUp(r *kindController, part replicas.Part) bool {
 	f.mu.Lock()
-	k, epoch := f.readState(r.name), 0
-	isChosen := k.cache != nil && !k.unread && f.childShare.Part(r.name) == part
-	if isChosen {
-		epoch = k.cache.epoch
-	}
+	isChosen := !f.readState(r.name).unread && f.resourceShare.Part(r.name) == part && f.childShare.Part(r.name) == part
 	f.mu.Unlock()
-	if !isChosen || !r.resources.haveChosen(choice{part, epoch}) {
+	if !isChosen || !r.resources.places().areSettled() {
 		return false
 	}
 	for gvk := range r.versions.listVersions().childKinds() {
@@ -126,6 +128,15 @@ func (f *shareFollower) hasCaughtUp(r *kindController, part replicas.Part) bool 
 		}
 	}
 	return true
+}
+
+// hasListed reports whether the resources of a kind are listed that this replica serves.
+func (f *shareFollower) hasListed(name string) bool {
+	share := f.inFlight.currentShare()
+	f.mu.Lock()
+	isChosen := f.readState(name).listing != listing{} && f.resourceShare.Part(name) == share.Part(name)
+	f.mu.Unlock()
+	return isChosen && f.lists.placesOf(name).areSettled()
 }
 
 // openShare reconciles the resources of a kind that this replica serves, if they are known and
@@ -161,6 +172,19 @@ func (r *kindController) isKnown(uid types.UID) bool {
 	return r.caught.Has(uid) && !slices.ContainsFunc(r.since, func(p replicas.Part) bool { return !p.Has(uid) })
 }
 
+// resourcePart returns which resources of a kind this replica has to know. What was not to be known
+// in between is listed again.
+func (f *shareFollower) resourcePart(name string) cluster.Part {
+	f.mu.Lock()
+	part, epoch := f.resourceShare.Part(name), f.readState(name).epoch
+	f.mu.Unlock()
+	wanted := cluster.Part{Name: fmt.Sprintf("%d %s", epoch, part), IsEmpty: part == replicas.Part{}}
+	if part != replicas.Everything {
+		wanted.Has = func(_ api.Owner, uid types.UID) bool { return part.Has(uid) }
+	}
+	return wanted
+}
+
 // childPart returns which children of a kind this replica has to know, where these kinds have such
 // children. A child belongs to the resource whose uid is in its label.
 func (f *shareFollower) childPart(_ apischema.GroupVersionKind, holders []string) cluster.Part {
@@ -169,8 +193,8 @@ func (f *shareFollower) childPart(_ apischema.GroupVersionKind, holders []string
 	defer f.mu.Unlock()
 	share, name := f.childShare, ""
 	for _, holder := range holders {
-		if l := f.readState(holder).cache; l != nil {
-			name += fmt.Sprintf("%s %d %s; ", holder, l.epoch, share.Part(holder))
+		if k := f.readState(holder); k.listing != (listing{}) {
+			name += fmt.Sprintf("%s %d %s; ", holder, k.epoch, share.Part(holder))
 		}
 	}
 	p := cluster.Part{Name: name}

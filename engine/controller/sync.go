@@ -50,7 +50,6 @@ func (m *kindManager) syncKinds(ctx context.Context) error {
 	for _, r := range m.runningKinds() {
 		r.endWorkers()
 	}
-	m.lists.stopAllListing()
 	m.membership.giveUp()
 	m.membership.giveAwayShare()
 	close(m.membership.ended)
@@ -141,7 +140,8 @@ func (m *kindManager) syncKind(ctx context.Context, name string) (time.Duration,
 		m.apis.discovery.Trigger() // followDiscovery syncs again
 		return 0, nil
 	case d.Reason == kinds.NotExclusive:
-		return exclusiveTick, m.requestKind(ctx, p, d)
+		m.requestKind(p, d)
+		return exclusiveTick, nil
 	case d.Mode == kinds.Undecided:
 		return 0, nil
 	case d.Mode == kinds.Stopped:
@@ -154,7 +154,8 @@ func (m *kindManager) syncKind(ctx context.Context, name string) (time.Duration,
 	versions, gvk := p.completeVersions(d), p.servedAs(d)
 	if d.Mode == kinds.Standby {
 		m.runner.stopWorkers(name) // this process has lost its Lease
-		return 0, m.standBy(ctx, p, versions, gvk)
+		m.standBy(p, versions, gvk)
+		return 0, nil
 	}
 
 	// 3. Store the versions that serve resources, so that the next process can serve them too. A
@@ -269,7 +270,7 @@ func schemaOf(k *kind.Kind, crd *apiextensionsv1.CustomResourceDefinition) *sche
 
 // standBy keeps what the leader needs of a kind at hand, in case this operator
 // becomes the leader: its resources, and what its versions make and read.
-func (m *kindManager) standBy(ctx context.Context, p *kindPass, versions []servedVersion, gvk apischema.GroupVersionKind) error {
+func (m *kindManager) standBy(p *kindPass, versions []servedVersion, gvk apischema.GroupVersionKind) {
 	var all versionList
 	for _, s := range versions {
 		if s.version != nil {
@@ -279,8 +280,7 @@ func (m *kindManager) standBy(ctx context.Context, p *kindPass, versions []serve
 	m.membership.stoodBy.Store(true)
 	m.children.Want(p.name, all.childKinds())
 	m.reads.Want(p.name, all.readScopes())
-	_, err := m.lists.startListing(ctx, gvk, p.definition)
-	return err
+	m.lists.startListing(gvk, p.definition)
 }
 
 // readCRD reads the CRD of a kind from the API server, if another replica may have written to it

@@ -6,14 +6,12 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -32,57 +30,70 @@ const gather = 100 * time.Millisecond
 // A queue is the resources of a kind that wait to be served.
 type queue = priorityqueue.PriorityQueue[ctrl.Request]
 
-// newEventHandler returns a handler that enqueues a resource that changed: at once, unless only its
-// status did. The reconciler observes every version of it, and that it is gone. Then gone is called
-// too.
-func newEventHandler(to *reconcile.Reconciler, gone func(types.UID)) handler.EventHandler {
-	type adder = workqueue.TypedRateLimitingInterface[ctrl.Request]
-	request := func(o client.Object) ctrl.Request {
-		name := client.ObjectKeyFromObject(o)
-		to.NoteEvent(name)
-		return ctrl.Request{NamespacedName: name}
+// takeFirst begins to feed a queue, with all that is known. Workers begin once that is in the queue,
+// since only then its order tells: what changed while no operator ran comes first.
+func (r *kindController) takeFirst(q queue) {
+	r.queue.Store(&q)
+	for _, known := range r.resources.listKnown() {
+		o, found, err := r.resources.cache.Find(r.name, types.NamespacedName{Namespace: known.GetNamespace(), Name: known.GetName()})
+		if found && err == nil {
+			r.takeChange(cluster.Change{After: o, IsFirst: true})
+		}
 	}
-	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q adder) {
-			to.ObserveDeletion(e.Object)
-			if !e.IsInInitialList {
-				to.Arrived(e.Object)
-			}
-			priority := 0
-			if e.IsInInitialList && isStatusCurrent(e.Object) {
-				priority = handler.LowPriority
-			}
-			q.(queue).AddWithOpts(priorityqueue.AddOpts{Priority: &priority}, request(e.Object))
-		},
-		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q adder) {
-			to.Gone(e.Object)
-			q.Add(request(e.Object))
-			gone(e.Object.GetUID())
-		},
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q adder) {
-			if e.ObjectOld.GetUID() != e.ObjectNew.GetUID() { // a list shows another one of this name
-				to.Gone(e.ObjectOld)
-				to.Arrived(e.ObjectNew)
-				gone(e.ObjectOld.GetUID())
-			}
-			to.ObserveDeletion(e.ObjectNew)
-			if onlyStatus(e.ObjectOld, e.ObjectNew) {
-				q.AddAfter(request(e.ObjectNew), gather)
-			} else {
-				q.Add(request(e.ObjectNew))
-			}
-		},
+}
+
+// takeChange takes a change of a resource. After a panic the resource is looked at all the same.
+func (r *kindController) takeChange(c cluster.Change) {
+	q := r.queue.Load()
+	if q == nil {
+		return // takeFirst takes it
+	}
+	if err := reconcile.Guard(r.name, "taking a change of a resource", func() error { r.enqueueChanged(*q, c); return nil }); err != nil {
+		(*q).Add(ctrl.Request{NamespacedName: c.Key()})
+	}
+}
+
+// enqueueChanged enqueues a resource that changed: at once, unless only its status did. The
+// reconciler observes every version of it, and that it is gone.
+func (r *kindController) enqueueChanged(q queue, c cluster.Change) {
+	req, before, after := ctrl.Request{NamespacedName: c.Key()}, c.Before.Meta, c.After.Meta
+	isNew := before == nil || after != nil && before.GetUID() != after.GetUID()
+	if before != nil && (after == nil || isNew) {
+		r.reconciler.Gone(before)
+		r.forgetResource(before.GetUID())
+	}
+	if after != nil {
+		r.reconciler.ObserveDeletion(after)
+		if isNew && !c.IsFirst {
+			r.reconciler.Arrived(after)
+		}
+	}
+	r.reconciler.NoteEvent(req.NamespacedName)
+	switch {
+	case c.IsFirst && isStatusCurrent(c.After):
+		q.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(handler.LowPriority)}, req)
+	case after != nil && !isNew && isStatusAlone(before, after):
+		q.AddAfter(req, gather)
+	default:
+		q.Add(req)
+	}
+}
+
+// forgetResource forgets a resource that is gone.
+func (r *kindController) forgetResource(uid types.UID) {
+	r.o.children.Disown(uid)
+	if r.versions.concernsResources() {
+		r.o.names.Add(r.name)
 	}
 }
 
 // isStatusCurrent reports whether a resource's status is about its present generation. Most likely
 // there is nothing to do for it, so after a start it comes after the resources for which there is.
-func isStatusCurrent(o client.Object) bool {
-	packed, ok := o.(*live.Packed)
-	if !ok || packed.DeletionTimestamp != nil {
+func isStatusCurrent(o live.Object) bool {
+	if o.Meta.GetDeletionTimestamp() != nil {
 		return false
 	}
-	resource, err := packed.Unpack()
+	resource, err := o.Unpack()
 	if err != nil {
 		return false
 	}
@@ -90,10 +101,9 @@ func isStatusCurrent(o client.Object) bool {
 	return seen && ready.Observed == resource.GetGeneration()
 }
 
-// onlyStatus reports whether nothing changed that a person writes.
-func onlyStatus(a, b client.Object) bool {
-	return a.GetUID() == b.GetUID() && a.GetGeneration() == b.GetGeneration() &&
-		a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
+// isStatusAlone reports whether nothing changed of a resource that a person writes.
+func isStatusAlone(a, b metav1.Object) bool {
+	return a.GetGeneration() == b.GetGeneration() && a.GetDeletionTimestamp().Equal(b.GetDeletionTimestamp()) &&
 		maps.Equal(a.GetLabels(), b.GetLabels()) && maps.Equal(a.GetAnnotations(), b.GetAnnotations())
 }
 
@@ -115,13 +125,26 @@ func (r *kindController) addAfter(namespace, name string, after time.Duration) {
 func (r *kindController) enqueueAll() {
 	q := r.queue.Load()
 	if q == nil {
-		return // the first list puts them all in
+		return // takeFirst puts them all in
 	}
 	for _, o := range r.resources.listKnown() {
-		req := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(o)}
+		req := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
 		r.reconciler.NoteEvent(req.NamespacedName)
 		(*q).AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(handler.LowPriority)}, req)
 	}
+}
+
+// resourceChanged passes on how a resource changed, if its kind is at work.
+func (w *wakeUps) resourceChanged(kind string, c cluster.Change) {
+	if r := w.kindController(kind); r != nil {
+		r.takeChange(c)
+	}
+}
+
+// resourcesSynced has a kind looked at whose resources were listed.
+func (w *wakeUps) resourcesSynced(kind string) {
+	w.names.Add(kind)
+	w.divided.Notify()
 }
 
 // childChanged wakes the owner of a child: the one that its annotation names, if
@@ -207,14 +230,9 @@ func watchPanicked(holders []string, err error) {
 // isOwnerKnown reports whether a resource is among those that are served here: the one of
 // this name with this uid, or one of this uid that was served already.
 func (w *wakeUps) isOwnerKnown(of api.Owner, uid types.UID) bool {
-	w.mu.Lock()
-	l := w.readState(of.Kind).cache
-	w.mu.Unlock()
-	if l != nil {
-		resource, err := l.resources.findResource(types.NamespacedName{Namespace: of.Namespace, Name: of.Name})
-		if err == nil && resource != nil && resource.UID == uid {
-			return true
-		}
+	resource, found, err := w.resources.Find(of.Kind, types.NamespacedName{Namespace: of.Namespace, Name: of.Name})
+	if err == nil && found && resource.Meta.GetUID() == uid {
+		return true
 	}
 	for _, r := range w.runningKinds() {
 		if _, found := r.reconciler.Find(uid); found {

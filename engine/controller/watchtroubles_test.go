@@ -23,7 +23,7 @@ func TestWatchedKindsOfOneName(t *testing.T) {
 	}
 	one := apischema.GroupVersionKind{Group: "one.example.com", Version: "v1", Kind: "Cluster"}
 	two := apischema.GroupVersionKind{Group: "two.example.com", Version: "v1", Kind: "Cluster"}
-	r := &kindController{name: "webs.example.com", versions: newKindVersions(nil, nil)}
+	r := &kindController{name: "webs.example.com", versions: newKindVersions(nil, nil), resources: known(t, "webs.example.com")}
 	r.versions.versions = append(r.versions.versions, servedVersion{version: &observe.Version{Children: map[apischema.GroupVersionKind]live.Need{one: live.Metadata, two: live.Metadata}}})
 	o := assembleParts(&process{children: children})
 	want := []string{

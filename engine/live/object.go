@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,3 +65,7 @@ func (o Object) Key() types.NamespacedName {
 func (o Object) Same(other Object) bool {
 	return o.Meta.GetUID() == other.Meta.GetUID() && o.Meta.GetResourceVersion() == other.Meta.GetResourceVersion()
 }
+
+// Equal is Same for two reads between which the CRD may have changed, and with it how the API
+// server shows an object that did not.
+func (o Object) Equal(other Object) bool { return o.Same(other) && bytes.Equal(o.packed, other.packed) }

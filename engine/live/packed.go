@@ -40,6 +40,15 @@ func (p *Packed) Unpack() (*unstructured.Unstructured, error) {
 	return u, nil
 }
 
+// Unpack returns the whole of an object that is packed. It is the caller's own.
+func (o Object) Unpack() (*unstructured.Unstructured, error) {
+	u := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(o.packed, &u.Object); err != nil {
+		return nil, fmt.Errorf("reading %s %s: %w", o.GVK.Kind, o.Key(), err)
+	}
+	return u, nil
+}
+
 // DeepCopyObject returns a copy; the JSON is shared, since nobody changes it.
 func (p *Packed) DeepCopyObject() runtime.Object {
 	return &Packed{PartialObjectMetadata: *p.DeepCopy(), JSON: p.JSON}
