@@ -4,7 +4,6 @@ import (
 	"context"
 	"reflect"
 	"slices"
-	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -156,33 +155,20 @@ func isEstablished(crd *apiextensionsv1.CustomResourceDefinition) bool {
 }
 
 // followDiscovery enqueues what depends on the kinds that the cluster serves otherwise than before,
-// or no longer promises. It begins to watch children once it is known whose they may be.
+// or no longer promises.
 func (w *apiWatcher) followDiscovery(ctx context.Context) error {
-	changed, owners := w.apis.discovery.Subscribe(), w.lists.owners
+	changed := w.apis.discovery.Subscribe()
 	shown, served := w.apis.promisedKinds(), w.apis.servedKinds()
 	dependsOn := func(*kindController) bool { return true }
-	tick := time.NewTicker(startTick) // what is refused, or silent, for long enough counts as known
-	defer tick.Stop()
 	for {
-		if owners == nil {
-			w.children.Served(w.apis.promisedKinds)
-		}
+		w.share.watchChildren()
 		w.reads.Served(w.apis.promisedKinds)
 		w.enqueueDependents(dependsOn)
-		for isChanged := false; !isChanged; {
-			isChanged = true
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-changed:
-			case <-w.apis.withdrawn:
-			case <-owners:
-				owners = nil
-				tick.Stop()
-			case <-tick.C:
-				w.lists.findOwners()
-				isChanged = false
-			}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changed:
+		case <-w.apis.withdrawn:
 		}
 		nowShown, nowServed := w.apis.promisedKinds(), w.apis.servedKinds()
 		asShown, asServed := shown.ChangesTo(nowShown), served.ChangesTo(nowServed)

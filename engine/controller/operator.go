@@ -108,7 +108,6 @@ func New(options Options) (*Operator, error) {
 	o = assembleParts(&process{options: options, clock: clock.RealClock{}, mgr: mgr, http: mgr.GetHTTPClient()})
 	o.bases, o.membership.lock, o.membership.election = bases, lock, held
 	if lock != nil {
-		o.share.resourceShare, o.share.childShare = replicas.Share{}, replicas.Share{}
 		if o.membership.member, err = o.membership.newMember(); err != nil {
 			return nil, err
 		}

@@ -76,20 +76,15 @@ type watchTroubles struct{ *kindTable }
 type wakeUps struct{ *kindTable }
 
 // The resourceLists say of which kinds resources are listed, and know how far that is.
-type resourceLists struct {
-	*kindTable
-	// owners is closed once it is known whose children there may be, which is looked for since began.
-	// The mutex guards both.
-	owners chan struct{}
-	began  time.Time
-}
+type resourceLists struct{ *kindTable }
 
 // A shareFollower makes known what this replica serves, when its share changes.
 type shareFollower struct {
 	*kindTable
+	apis  *apiCatalog
 	lists *resourceLists
 	// resourceShare is the share whose resources are listed, and childShare that whose children are,
-	// which happens after their owners are.
+	// which happens after their owners are. The mutex of the table guards both.
 	resourceShare, childShare replicas.Share
 }
 
@@ -181,7 +176,7 @@ type statusReporter struct {
 type apiWatcher struct {
 	*kindTable
 	apis  *apiCatalog
-	lists *resourceLists
+	share *shareFollower
 }
 
 // assembleParts returns an operator with all its parts.
@@ -191,8 +186,8 @@ func assembleParts(p *process) *Operator {
 	p.inFlight, p.ends = &inFlight{}, &atomic.Bool{}
 	o := &Operator{kindTable: t}
 	o.apis = &apiCatalog{kindTable: t, withdrawn: locks.NewSignal()}
-	o.troubles, o.wakeUps, o.lists = &watchTroubles{t}, &wakeUps{t}, &resourceLists{kindTable: t, owners: make(chan struct{})}
-	o.share = &shareFollower{kindTable: t, lists: o.lists, resourceShare: replicas.All(), childShare: replicas.All()}
+	o.troubles, o.wakeUps, o.lists = &watchTroubles{t}, &wakeUps{t}, &resourceLists{t}
+	o.share = &shareFollower{kindTable: t, apis: o.apis, lists: o.lists}
 	o.membership = &membership{kindTable: t, lists: o.lists, share: o.share, ended: make(chan struct{})}
 	o.runner = &kindRunner{kindTable: t, apis: o.apis, lists: o.lists, membership: o.membership}
 	o.revisions = &revisionStore{kindTable: t, apis: o.apis}
@@ -203,6 +198,6 @@ func assembleParts(p *process) *Operator {
 		runner: o.runner, revisions: o.revisions, rollouts: o.rollouts, reporter: o.reporter, sources: o.sources}
 	o.report = &statusReporter{kindTable: t, troubles: o.troubles, sources: o.sources, logged: map[string]string{},
 		refused: map[string]time.Time{}}
-	o.watcher = &apiWatcher{kindTable: t, apis: o.apis, lists: o.lists}
+	o.watcher = &apiWatcher{kindTable: t, apis: o.apis, share: o.share}
 	return o
 }

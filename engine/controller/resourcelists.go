@@ -63,39 +63,11 @@ const (
 	slowLimit   = 2 * time.Minute
 )
 
-// findOwners closes owners once it is known whose children there may be. It is called after a pass
-// over a kind that runs, and by followDiscovery every now and then.
-func (l *resourceLists) findOwners() {
-	l.mu.Lock()
-	if l.began.IsZero() {
-		l.began = time.Now()
-	}
-	began := l.began
-	l.mu.Unlock()
-	if l.areOwnersKnown() || !l.isWaitOver(began, l.ownersListed) {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.areOwnersKnown() { // another pass may have been faster
-		close(l.owners)
-	}
-}
-
-// areOwnersKnown reports whether owners is closed.
-func (l *resourceLists) areOwnersKnown() bool {
-	select {
-	case <-l.owners:
-		return true
-	default:
-		return false
-	}
-}
-
-// isWaitOver reports whether resources are listed, or have been waited for long enough.
-func (l *resourceLists) isWaitOver(began time.Time, areListed func() bool) bool {
+// isWaitOver reports whether it is known whose children there may be, or has been waited for since
+// began for long enough.
+func (l *resourceLists) isWaitOver(began time.Time) bool {
 	waited := time.Since(began)
-	return areListed() || waited > slowLimit || waited > ownersLimit && !l.isListing()
+	return l.areOwnersListed() || waited > slowLimit || waited > ownersLimit && !l.isListing()
 }
 
 // isListing reports whether resources of a kind are being listed, and nothing is known to be
@@ -104,19 +76,16 @@ func (l *resourceLists) isListing() bool {
 	return slices.ContainsFunc(l.listedKinds(), func(name string) bool { return l.placesOf(name).areListing() })
 }
 
-// ownersListed reports whether the resources of every kind that has a folder and is
-// served here have been listed.
-func (l *resourceLists) ownersListed() bool {
+// areOwnersListed reports whether the resources have been listed of every kind that is at work, or
+// that has a folder and is served here.
+func (l *resourceLists) areOwnersListed() bool {
 	share := l.inFlight.currentShare()
-	var needed []string
 	l.mu.Lock()
 	areKnown := l.read && l.mapsRead && l.listed
-	for name, k := range l.kinds {
-		isServed := k.hasFolder() && k.crd != nil && isEstablished(k.crd) && k.report.elsewhere == "" && !share.IsElsewhere(name)
-		if isServed && (k.listing != listing{} || k.unsettled == "") { // a kind that could not be served is tried again
-			needed = append(needed, name)
-		}
-	}
+	needed := l.kindsWhere(func(k *kindState) bool {
+		isServed := k.hasFolder() && k.crd != nil && isEstablished(k.crd) && k.report.elsewhere == "" && !share.IsElsewhere(k.crd.Name)
+		return k.listing != listing{} || isServed && k.unsettled == "" // a kind that could not be served is tried again
+	})
 	l.mu.Unlock()
 	listed := l.listedKinds()
 	return areKnown && !slices.ContainsFunc(needed, func(name string) bool {
@@ -129,9 +98,4 @@ func (l *resourceLists) wakeWatches() {
 	l.children.Wake()
 	l.reads.Wake()
 	l.resources.Wake()
-}
-
-// hasListedResources reports whether the resources are listed that were chosen last.
-func (l *resourceLists) hasListedResources() bool {
-	return !slices.ContainsFunc(l.listedKinds(), func(name string) bool { return !l.placesOf(name).areSettled() })
 }

@@ -39,14 +39,23 @@ func (f *shareFollower) takeShare(share replicas.Share) {
 	f.divided.Notify()
 }
 
-// followShare makes known what this replica serves whenever that changes: first the resources,
-// then their children, since children are known by their owners. A kind whose resources cannot be
-// listed delays no other for long. Each kind is synced when all of it is known.
+// wantedShare returns the share of which everything is to be known, and how often that has changed.
+// One of the replicas that do not divide the resources serves all of them, and each knows all.
+func (f *shareFollower) wantedShare() (replicas.Share, int) {
+	if !f.dividesResources() {
+		return replicas.All(), 0
+	}
+	return f.inFlight.shareVersion()
+}
+
+// followShare makes known what this replica serves, at the start and whenever that changes: first the
+// resources, then their children, since children are known by their owners. A kind whose resources
+// cannot be listed delays no other for long. Each kind is synced when all of it is known.
 func (f *shareFollower) followShare(ctx context.Context) error {
 	var changed time.Time
-	listed, known := 0, 0 // the versions of the share whose resources, and whose children, are listed
+	listed, known := -1, -1 // the versions of the share whose resources, and whose children, are listed
 	for {
-		share, version := f.inFlight.shareVersion()
+		share, version := f.wantedShare()
 		if listed != version {
 			listed, changed = version, time.Now()
 		}
@@ -55,7 +64,7 @@ func (f *shareFollower) followShare(ctx context.Context) error {
 		} else {
 			f.chooseResources(share)
 		}
-		if known != listed && f.lists.isWaitOver(changed, f.lists.hasListedResources) {
+		if known != listed && f.lists.isWaitOver(changed) {
 			known = listed
 			f.chooseChildren(share)
 		}
@@ -94,8 +103,19 @@ func (f *shareFollower) chooseChildren(share replicas.Share) {
 	f.mu.Lock()
 	f.childShare = share
 	f.mu.Unlock()
-	f.children.Divide()
+	f.watchChildren()
 	f.addKnown()
+}
+
+// watchChildren watches the children of the resources of a share, once one was chosen, as the API
+// server serves them now.
+func (f *shareFollower) watchChildren() {
+	f.mu.Lock()
+	isChosen := !f.childShare.IsNothing()
+	f.mu.Unlock()
+	if isChosen {
+		f.children.Served(f.apis.promisedKinds)
+	}
 }
 
 // kindsCatchingUp returns the kinds of which something is served that is not known yet.
@@ -175,6 +195,9 @@ func (r *kindController) isKnown(uid types.UID) bool {
 // resourcePart returns which resources of a kind this replica has to know. What was not to be known
 // in between is listed again.
 func (f *shareFollower) resourcePart(name string) cluster.Part {
+	if !f.dividesResources() {
+		return cluster.Part{}
+	}
 	f.mu.Lock()
 	part, epoch := f.resourceShare.Part(name), f.readState(name).epoch
 	f.mu.Unlock()
@@ -188,6 +211,9 @@ func (f *shareFollower) resourcePart(name string) cluster.Part {
 // childPart returns which children of a kind this replica has to know, where these kinds have such
 // children. A child belongs to the resource whose uid is in its label.
 func (f *shareFollower) childPart(_ apischema.GroupVersionKind, holders []string) cluster.Part {
+	if !f.dividesResources() {
+		return cluster.Part{}
+	}
 	slices.Sort(holders)
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -67,7 +67,7 @@ func (m *kindManager) syncNext(ctx context.Context) {
 		m.recordUnsynced(name, err)
 		if r := m.kindController(name); r != nil && ctx.Err() == nil {
 			wait = shorterWait(wait, m.runner.beginServing(r))
-			m.lists.findOwners()
+			m.divided.Notify()
 		}
 		switch {
 		case err != nil:
