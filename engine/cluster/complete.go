@@ -83,7 +83,7 @@ func (o *childPolicy) readAgain(ctx context.Context, stores []*store, namespace 
 		k := s.watch.kind
 		list, err := k.clients.list(ctx, s, namespace, opts)
 		if err != nil {
-			return fmt.Errorf("reading children of kind %s again: %w", k.scope.Kind, Steady(err))
+			return fmt.Errorf("reading children of kind %s again: %w", k.scope.Kind, steadyError(err))
 		}
 		s.watch.deliverChange(func(told *notifications) {
 			err = meta.EachListItem(list, func(object runtime.Object) error {

@@ -184,7 +184,7 @@ func (c clients) listBodies(ctx context.Context, p *page) (*unstructured.Unstruc
 	case apierrors.IsForbidden(err):
 		return nil, &live.RuleError{Resource: what, Namespace: p.namespace, Name: p.name, Verbs: []string{"list"}, Err: err}
 	}
-	return nil, fmt.Errorf("fetching %s: %w", what, Steady(err))
+	return nil, fmt.Errorf("fetching %s: %w", what, steadyError(err))
 }
 
 // fillBody adds a body to what the watch knows. One that is newer stands in until the watch has

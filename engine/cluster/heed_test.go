@@ -24,7 +24,7 @@ func restoreIsNotMissed(t *testing.T) {
 	down, busy := errors.New("no connection"), errors.New("too busy")
 	var listed, watched error
 	now, begun, asked := "50", 0, 0
-	source := HeedRestores(&cache.ListWatch{
+	source := heedRestores(&cache.ListWatch{
 		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			asked++
 			return &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: now}}, listed

@@ -156,16 +156,16 @@ type Place struct {
 	IsListed, IsCurrent bool
 	// Err is why they could not be listed or watched at the last try, or nil.
 	Err error
-	// IsGivenUp: it has been so for LastingAfter, or there is no right, or no answer: nobody is to
+	// IsGivenUp: it has been so for lastingAfter, or there is no right, or no answer: nobody is to
 	// wait for a list.
 	IsGivenUp bool
-	// IsSilent: nothing is known to be wrong, and the list has made no progress for SilentAfter.
+	// IsSilent: nothing is known to be wrong, and the list has made no progress for silentAfter.
 	IsSilent bool
 }
 
-// SilentAfter is for how long a list may make no progress before others that could wait for it do
+// silentAfter is for how long a list may make no progress before others that could wait for it do
 // not.
-const SilentAfter = 4 * time.Second
+const silentAfter = 4 * time.Second
 
 // Places returns what is known of the resources of a kind, by namespace.
 func (r *Resources) Places(name string) (all []Place) {
@@ -186,9 +186,9 @@ func (r *Resources) Places(name string) (all []Place) {
 		}
 		p := Place{Namespace: s.namespace, IsListed: s.synced, IsCurrent: s.synced && k.current.part.Name == wanted}
 		if err := cmp.Or(latest.list, latest.troubles.watch); err != nil {
-			p.Err, p.IsGivenUp = Steady(err), latest.isGivenUp(now)
+			p.Err, p.IsGivenUp = steadyError(err), latest.isGivenUp(now)
 		} else {
-			p.IsSilent = latest.loop.Silence() >= SilentAfter
+			p.IsSilent = latest.loop.Silence() >= silentAfter
 		}
 		all = append(all, p)
 	}

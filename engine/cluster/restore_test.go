@@ -156,7 +156,7 @@ func TestEtcdRestored(t *testing.T) {
 func informed(t *testing.T, client dynamic.Interface) cache.SharedIndexInformer {
 	t.Helper()
 	all := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace("default")
-	informer := cache.NewSharedIndexInformer(HeedRestores(&cache.ListWatch{
+	informer := cache.NewSharedIndexInformer(heedRestores(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 			opts.FieldSelector = "metadata.name=new"
 			return all.List(ctx, opts)

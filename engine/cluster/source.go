@@ -204,11 +204,11 @@ func isStreaming(opts metav1.ListOptions) bool {
 	return opts.SendInitialEvents != nil && *opts.SendInitialEvents
 }
 
-// HeedRestores is a source of a reflector that lists again if the server's past
+// heedRestores is a source of a reflector that lists again if the server's past
 // came back, as when etcd is restored. Without it a watch from a version that the
 // server has yet to reach would deliver nothing until it has. The server is asked,
 // by a list of one, only after a watch that did not last its time.
-func HeedRestores(of cache.ListerWatcher) cache.ListerWatcher {
+func heedRestores(of cache.ListerWatcher) cache.ListerWatcher {
 	source := cache.ToListerWatcherWithContext(of)
 	var p past
 	return &cache.ListWatch{
@@ -226,10 +226,10 @@ func HeedRestores(of cache.ListerWatcher) cache.ListerWatcher {
 	}
 }
 
-// InformerSource is HeedRestores for an informer, whose reflector logs each failure: it
+// InformerSource is heedRestores for an informer, whose reflector logs each failure: it
 // hides from it what it would try again without a word.
 func InformerSource(of cache.ListerWatcher) cache.ListerWatcher {
-	source := cache.ToListerWatcherWithContext(HeedRestores(of))
+	source := cache.ToListerWatcherWithContext(heedRestores(of))
 	return &cache.ListWatch{
 		ListWithContextFunc: source.ListWithContext,
 		WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {

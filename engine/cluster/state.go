@@ -21,24 +21,24 @@ type troubles struct {
 	// since is when the API server refused for the first time what it has refused in
 	// each try since then; zero: it does not.
 	since time.Time
-	// isLasting: it has refused for LastingAfter.
+	// isLasting: it has refused for lastingAfter.
 	isLasting bool
 }
 
-// LastingAfter is for how long an API server may refuse a list, as it does while it
+// lastingAfter is for how long an API server may refuse a list, as it does while it
 // starts or takes up a changed CRD, before what is known can no longer be trusted.
-const LastingAfter = 3 * time.Second
+const lastingAfter = 3 * time.Second
 
 // recordFailure records why a try ended.
 func (t *troubles) recordFailure(list, watch error, now time.Time) {
 	t.list, t.watch = list, watch
 	switch {
-	case !IsRefusal(list) && !IsRefusal(watch):
+	case !isRefusal(list) && !isRefusal(watch):
 		t.since, t.isLasting = time.Time{}, false
 	case t.since.IsZero():
 		t.since = now
 	default:
-		t.isLasting = t.isLasting || now.Sub(t.since) >= LastingAfter
+		t.isLasting = t.isLasting || now.Sub(t.since) >= lastingAfter
 	}
 }
 
@@ -58,16 +58,16 @@ func (t *troubles) recordList(streamed bool) {
 func (t troubles) isStuck() bool { return t.isLasting || isLasting(t.list) || isLasting(t.watch) }
 
 // isGivenUp reports whether nobody is to wait for a list any more: the API server has refused it for
-// LastingAfter, no right allows it, or there is no answer.
+// lastingAfter, no right allows it, or there is no answer.
 func (t troubles) isGivenUp(now time.Time) bool {
 	var silent *SilentError
 	var late *transport.TimeoutError
-	return t.isStuck() || !t.since.IsZero() && now.Sub(t.since) >= LastingAfter || errors.As(t.list, &silent) || errors.As(t.list, &late)
+	return t.isStuck() || !t.since.IsZero() && now.Sub(t.since) >= lastingAfter || errors.As(t.list, &silent) || errors.As(t.list, &late)
 }
 
-// IsRefusal reports whether an error is an answer of the API server, unlike a connection
+// isRefusal reports whether an error is an answer of the API server, unlike a connection
 // that breaks.
-func IsRefusal(err error) bool {
+func isRefusal(err error) bool {
 	var answer apierrors.APIStatus
 	return errors.As(err, &answer) && !apierrors.IsResourceExpired(err)
 }
@@ -88,16 +88,16 @@ func (t troubles) asError(rule live.RuleError) error {
 	case rule.Err != nil:
 		return &rule
 	case t.list != nil:
-		return fmt.Errorf("listing %s: %w", of, Steady(t.list))
+		return fmt.Errorf("listing %s: %w", of, steadyError(t.list))
 	case t.watch != nil:
-		return fmt.Errorf("watching %s: %w", of, Steady(t.watch))
+		return fmt.Errorf("watching %s: %w", of, steadyError(t.watch))
 	}
 	return nil
 }
 
-// Steady strips what differs from one try to the next, such as ports and names of
+// steadyError strips what differs from one try to the next, such as ports and names of
 // objects, so that the same trouble has the same text.
-func Steady(err error) error {
+func steadyError(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
 		return op.Err

@@ -181,7 +181,7 @@ func (m *rolloutManager) dropRecovered(ctx context.Context, r *kindController) t
 	share := m.inFlight.currentShare()
 	var others []types.NamespacedName
 	for _, name := range r.versions.passedNames() {
-		resource, err := r.resources.find(name)
+		resource, err := r.resources.findResource(name)
 		switch {
 		case err != nil || resource != nil && resource.GetDeletionTimestamp() == nil: // it is served here
 		case resource != nil || share.IsEverything() || share.IsExclusive(r.name):

@@ -119,7 +119,7 @@ type gate struct {
 // Reconcile implements [ctrl.Reconciler]. Resources outside the share are skipped. They are
 // enqueued again when the share changes.
 func (g gate) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	resource, err := g.r.resources.find(req.NamespacedName)
+	resource, err := g.r.resources.findResource(req.NamespacedName)
 	if resource == nil || err != nil { // it is forgotten, or asked for again
 		return g.r.reconciler.Reconcile(ctx, req)
 	}

@@ -68,7 +68,7 @@ func (r *kindController) declareNeeds() {
 }
 
 // hasListed reports whether the resources are known that may be.
-func (r *kindController) hasListed() bool { return r.resources.places().areListed() }
+func (r *kindController) hasListed() bool { return r.resources.listPlaces().areListed() }
 
 // start starts the kind of a CRD.
 func (k *kindRunner) start(ctx context.Context, gvk apischema.GroupVersionKind, crd *apiextensionsv1.CustomResourceDefinition,
@@ -164,8 +164,8 @@ func (k *kindRunner) newQueue(kind string, limiter workqueue.TypedRateLimiter[ct
 	})
 }
 
-// startTick is how often a process that starts, or a kind, is looked at without an event: what has
-// been refused for long enough counts as known.
+// startTick is how often a kind that starts is looked at without an event: what has been refused for
+// long enough counts as known.
 const startTick = time.Second
 
 // beginServing takes a kind that has started as far as can be now: its children are watched once it
@@ -176,13 +176,13 @@ func (k *kindRunner) beginServing(r *kindController) time.Duration {
 	if r.begun.Load() {
 		return 0
 	}
-	if !r.wants.Load() && !r.resources.places().areListing() {
+	if !r.wants.Load() && !r.resources.listPlaces().areListing() {
 		r.wants.Store(true)
 		r.declareNeeds()
 	}
 	switch {
 	case r.wants.Load() && r.hasListed() && !r.versions.listVersions().isPending(k.newCluster().Caches):
-	case r.resources.places().areUndecided():
+	case r.resources.listPlaces().areUndecided():
 		return startTick
 	default:
 		return 0 // an event leads back here

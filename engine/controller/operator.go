@@ -171,8 +171,8 @@ func (o *Operator) Run(ctx context.Context) error {
 	reader := roots.NewReader(o.clock, o.options.Roots)
 	o.sources.takeRoots(ctx, reader.Read())
 	watchRoots := func(ctx context.Context) error { return reader.Run(ctx, o.sources.takeRoots) }
-	for _, start := range []everywhere{o.resources.Start, o.children.Start, o.reads.Start, o.wakeUps.trimReads, o.apis.discovery.Run, o.watcher.watchAPIs,
-		watchRoots, o.sources.watchMaps, o.watcher.followDiscovery, o.share.followShare, o.manager.syncKinds} {
+	for _, start := range []everywhere{o.resources.Start, o.children.Start, o.reads.Start, o.wakeUps.trimReads, o.apis.discovery.Run,
+		o.watcher.watchAPIs, watchRoots, o.sources.watchMaps, o.watcher.followDiscovery, o.share.followShare, o.manager.syncKinds} {
 		if err := o.mgr.Add(start); err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ import (
 
 // has reports whether the kind has a resource of this name, as far as is known.
 func (r *kindController) has(name types.NamespacedName) bool {
-	resource, err := r.resources.find(name)
+	resource, err := r.resources.findResource(name)
 	return resource != nil && err == nil
 }
 

@@ -224,7 +224,7 @@ func (n *statusReporter) reportOf(name string) (k heartbeat.Kind, ours bool) {
 	k, ours = n.describeObstacle(name)
 	n.mu.Unlock()
 	if r != nil {
-		if troubles := r.resources.places().describeTroubles(true); len(troubles) > 0 && k.State == "" {
+		if troubles := r.resources.listPlaces().describeTroubles(true); len(troubles) > 0 && k.State == "" {
 			k.State, k.Message = verdict.Unsettled, strings.Join(troubles, "; ")
 		} else {
 			k.Unlisted = n.troubles.describeUnlisted(r)

@@ -56,9 +56,9 @@ func (k kindResources) Get(_ context.Context, key client.ObjectKey, into client.
 	return err
 }
 
-// find returns the metadata of a resource, or nil if there is none of that name. It is an error if
+// findResource returns the metadata of a resource, or nil if there is none of that name. It is an error if
 // that is not known.
-func (k kindResources) find(key client.ObjectKey) (metav1.Object, error) {
+func (k kindResources) findResource(key client.ObjectKey) (metav1.Object, error) {
 	o, found, err := k.cache.Find(k.kind, key)
 	if !found || err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func (k kindResources) find(key client.ObjectKey) (metav1.Object, error) {
 // listKnown returns the metadata of the resources that are known.
 func (k kindResources) listKnown() []metav1.Object { return k.cache.All(k.kind) }
 
-// places returns what is known of the resources, by namespace.
-func (k kindResources) places() places { return k.cache.Places(k.kind) }
+// listPlaces returns what is known of the resources, by namespace.
+func (k kindResources) listPlaces() places { return k.cache.Places(k.kind) }
 
 // places are what is known of the resources of a kind, by namespace. A namespace that is gone, or in
 // which the operator has no permissions any more, does not affect the others.

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -53,7 +54,9 @@ func (f *shareFollower) wantedShare() (replicas.Share, int) {
 // cannot be listed delays no other for long. Each kind is synced when all of it is known.
 func (f *shareFollower) followShare(ctx context.Context) error {
 	var changed time.Time
-	listed, known := -1, -1 // the versions of the share whose resources, and whose children, are listed
+	// The versions of the share whose resources, and whose children, are listed, and that of which
+	// everything is known.
+	listed, known, settled := -1, -1, -1
 	for {
 		share, version := f.wantedShare()
 		if listed != version {
@@ -74,6 +77,10 @@ func (f *shareFollower) followShare(ctx context.Context) error {
 				f.names.Add(r.name)
 			}
 		}
+		if known == listed && len(behind) == 0 && settled != listed {
+			settled = listed
+			f.returnMemory()
+		}
 		var tick <-chan time.Time
 		if known != listed || len(behind) > 0 { // a list may be refused without an event
 			tick = time.After(shareTick)
@@ -89,6 +96,14 @@ func (f *shareFollower) followShare(ctx context.Context) error {
 
 // shareTick is how often followShare looks again while something is not known.
 const shareTick = time.Second
+
+// returnMemory returns to the system what was held before the share changed, which Go by itself
+// would do within minutes.
+func (f *shareFollower) returnMemory() {
+	if f.dividesResources() {
+		debug.FreeOSMemory()
+	}
+}
 
 // chooseResources lists the resources of a share. What is known stays known until then.
 func (f *shareFollower) chooseResources(share replicas.Share) {
@@ -139,7 +154,7 @@ func (f *shareFollower) hasCaughtUp(r *kindController, part replicas.Part) bool 
 	f.mu.Lock()
 	isChosen := !f.readState(r.name).unread && f.resourceShare.Part(r.name) == part && f.childShare.Part(r.name) == part
 	f.mu.Unlock()
-	if !isChosen || !r.resources.places().areSettled() {
+	if !isChosen || !r.resources.listPlaces().areSettled() {
 		return false
 	}
 	for gvk := range r.versions.listVersions().childKinds() {

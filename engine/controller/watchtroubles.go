@@ -14,7 +14,7 @@ import (
 // cannot be. A kind that has ended has no such metrics. Only the pass over the kind calls it, so no
 // count replaces a later one.
 func (w *watchTroubles) countUnwatched(r *kindController) {
-	forbidden, failing := r.resources.places().countTroubles()
+	forbidden, failing := r.resources.listPlaces().countTroubles()
 	for _, watched := range w.listWatched(r) {
 		switch {
 		case isForbidden(watched.State):
@@ -69,7 +69,7 @@ func (w *watchTroubles) describeUnlisted(r *kindController) []string {
 		}
 	}
 	slices.Sort(texts)
-	return append(r.resources.places().describeTroubles(false), texts...)
+	return append(r.resources.listPlaces().describeTroubles(false), texts...)
 }
 
 // allUnlisted says it of all kinds, for /readyz.
