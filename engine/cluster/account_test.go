@@ -78,7 +78,7 @@ func TestFetchNamesTheMissingRule(t *testing.T) {
 	user := "reads-" + here
 	role, _ := in.allow(user, "configmaps", "list", "watch")
 	reads, a := read(t, as(t, user))
-	reads.Want("k", []Scope{everyConfigMap})
+	reads.Want("k", map[Scope]live.Need{everyConfigMap: live.Body})
 	known(t, reads, everyConfigMap)
 	reads.Trim()
 	if found := ask(t, reads, lookup(everyConfigMap, here, "b")); called(found) != "b" {

@@ -6,9 +6,10 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
@@ -44,12 +45,13 @@ func (i *readPolicy) fetchOne(ctx context.Context, q *question) {
 	if q.query.Name != "" {
 		opts = metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, q.query.Name).String()}
 	}
-	r, namespaces := i.missingPlaces(ctx, q)
+	r, namespaces, isPacked := i.missingPlaces(ctx, q)
 	if len(namespaces) > 0 && (q.query.Namespace != "" || q.query.Name != "") {
 		namespaces = []string{q.query.Namespace}
 	}
 	for _, namespace := range namespaces {
-		if _, done := i.takePage(ctx, q, &page{r, namespace, q.query.Name, opts}); !done {
+		one := &page{resource: r, namespace: namespace, name: q.query.Name, opts: opts, isPacked: isPacked}
+		if _, done := i.takePage(ctx, q, one); !done {
 			return
 		}
 	}
@@ -78,9 +80,9 @@ func (i *readPolicy) listAllBodies(ctx context.Context, q *question) {
 	defer i.sweeping.Unlock()
 	i.reads.fetching <- struct{}{}
 	defer func() { <-i.reads.fetching }()
-	r, namespaces := i.missingPlaces(ctx, q)
+	r, namespaces, isPacked := i.missingPlaces(ctx, q)
 	for _, namespace := range namespaces {
-		all := &page{resource: r, namespace: namespace, opts: metav1.ListOptions{Limit: pageSize}}
+		all := &page{resource: r, namespace: namespace, opts: metav1.ListOptions{Limit: pageSize}, isPacked: isPacked}
 		for more := true; more; more = all.opts.Continue != "" {
 			next, done := i.takePage(ctx, q, all)
 			if !done {
@@ -92,21 +94,20 @@ func (i *readPolicy) listAllBodies(ctx context.Context, q *question) {
 }
 
 // missingPlaces returns how and in which namespaces a kind is watched of which a question still
-// lacks bodies. It returns nothing if it lacks none.
-func (i *readPolicy) missingPlaces(ctx context.Context, q *question) (live.Resource, []string) {
+// lacks bodies, and whether they are kept packed. It returns nothing if it lacks none.
+func (i *readPolicy) missingPlaces(ctx context.Context, q *question) (r live.Resource, namespaces []string, isPacked bool) {
 	k := i.kind
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !i.lacksBodies(ctx, q) {
-		return live.Resource{}, nil
+		return r, nil, false
 	}
-	var all []string
 	for _, s := range k.current.stores {
 		if s.synced {
-			all = append(all, s.namespace)
+			namespaces = append(namespaces, s.namespace)
 		}
 	}
-	return k.current.resource, all
+	return k.current.resource, namespaces, k.current.need != live.Body
 }
 
 // lacksBodies reports whether a question is still asked and lacks bodies. The caller must hold the
@@ -140,6 +141,7 @@ type page struct {
 	resource        live.Resource
 	namespace, name string // no name: whatever it is
 	opts            metav1.ListOptions
+	isPacked        bool
 }
 
 // takePage takes of a page what somebody asks for, and says what is next. If it is
@@ -153,12 +155,13 @@ func (i *readPolicy) takePage(ctx context.Context, q *question, p *page) (next s
 	k.mu.Lock()
 	o := k.newNotifications()
 	if err == nil && k.current != nil && k.current.resource.Equal(p.resource) {
-		for n := range list.Items {
-			l := live.Object{GVK: k.scope.GroupVersionKind, Meta: &list.Items[n], Body: list.Items[n].Object}
-			if i.isAskedFor(l) {
+		err = meta.EachListItem(list, func(o runtime.Object) error {
+			l, err := live.Of(k.scope.GroupVersionKind, o)
+			if err == nil && i.isAskedFor(l) {
 				k.fillBody(l)
 			}
-		}
+			return err
+		})
 	}
 	if err != nil && errorText(q.err) != errorText(err) {
 		q.err = err
@@ -169,14 +172,22 @@ func (i *readPolicy) takePage(ctx context.Context, q *question, p *page) (next s
 	if err != nil {
 		return "", false
 	}
-	return list.GetContinue(), true
+	answer, err := meta.ListAccessor(list)
+	if err != nil {
+		return "", true
+	}
+	return answer.GetContinue(), true
 }
 
 // listBodies lists a page of whole objects.
-func (c clients) listBodies(ctx context.Context, p *page) (*unstructured.UnstructuredList, error) {
+func (c clients) listBodies(ctx context.Context, p *page) (list runtime.Object, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
-	list, err := c.fullClient(p.resource.GVR, p.namespace).List(ctx, p.opts)
+	if p.isPacked {
+		list, err = c.packed.list(ctx, p.resource.GVR, p.namespace, p.opts)
+	} else {
+		list, err = c.fullClient(p.resource.GVR, p.namespace).List(ctx, p.opts)
+	}
 	what := p.resource.GVR.GroupResource()
 	switch {
 	case err == nil:
@@ -193,8 +204,8 @@ func (k *kind) fillBody(l live.Object) {
 	for _, s := range k.current.stores {
 		old, had := s.items[l.Key()]
 		switch {
-		case had && old.Same(l) && old.Body == nil:
-			s.putObject(k.policy.reduceObject(l, live.Body))
+		case had && old.Same(l) && !old.HasBody():
+			s.putObject(k.policy.reduceObject(l, k.current.need))
 		case !s.coversNamespace(l.Meta.GetNamespace()), had && old.Same(l):
 		case isNumber(l.Meta.GetResourceVersion()) && isNewer(l.Meta.GetResourceVersion(), s.passed):
 			k.recordWriteLocked(l)

@@ -63,7 +63,7 @@ func TestPatchedIsFoundByManager(t *testing.T) {
 	if _, err := reads.Patched(configMaps, one); err == nil {
 		t.Error("answers though nobody wants it watched")
 	}
-	reads.Want("k", []Scope{everyConfigMap})
+	reads.Want("k", map[Scope]live.Need{everyConfigMap: live.Body})
 	var first []live.Object // the first answer is whole: until all is listed there is none
 	eventually(t, "it answers", func() (answered bool) {
 		found, err := reads.Patched(configMaps, one)
@@ -115,7 +115,7 @@ func TestNoteStandsInForReadsAndPatches(t *testing.T) {
 	in.create(object(here, "a", map[string]string{"app": "x"}))
 	lag, through := newValve(admin)
 	reads, a := read(t, through)
-	reads.Want("k", []Scope{everyConfigMap})
+	reads.Want("k", map[Scope]live.Need{everyConfigMap: live.Body})
 	known(t, reads, everyConfigMap)
 	byName, bySelector := lookup(everyConfigMap, here, "a"), selecting(t, everyConfigMap, here, "app=x")
 	ask(t, reads, byName)

@@ -36,6 +36,22 @@ func withoutTracking(l live.Object) live.Object {
 	return l
 }
 
+// usedFields returns an object that is packed with the fields that are used.
+func usedFields(l live.Object, need live.Need) live.Object {
+	l = l.Cut(need)
+	all := l.Meta
+	l.Meta = &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Namespace:         all.GetNamespace(),
+		Name:              all.GetName(),
+		UID:               all.GetUID(),
+		Labels:            all.GetLabels(),
+		Generation:        all.GetGeneration(),
+		DeletionTimestamp: all.GetDeletionTimestamp(),
+		ResourceVersion:   all.GetResourceVersion(),
+	}}
+	return l
+}
+
 // withoutBody returns what is known of an object that nobody reads.
 func withoutBody(l live.Object) live.Object {
 	l.Body, l.Meta = nil, &metav1.ObjectMeta{

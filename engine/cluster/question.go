@@ -41,6 +41,14 @@ func (q Query) nameKey() types.NamespacedName {
 	return types.NamespacedName{Namespace: q.Namespace, Name: q.Name}
 }
 
+// neededFields returns what of the objects is used.
+func (q Query) neededFields() live.Need {
+	if q.Need == live.Metadata {
+		return live.Body
+	}
+	return q.Need
+}
+
 // groupOf returns where to find what could answer the query.
 func (q Query) groupOf() group { return group{namespace: q.Namespace} }
 
@@ -79,6 +87,8 @@ type question struct {
 type readPolicy struct {
 	reads *Reads
 	kind  *kind
+	// need is which fields somebody has asked for.
+	need  live.Need
 	named map[types.NamespacedName]*question
 	// selecting has the questions by what an object must have to answer them,
 	// and then by selector.
@@ -93,6 +103,7 @@ var _ storePolicy = &readPolicy{}
 
 // questionFor returns the question for a query, and whether it was known.
 func (i *readPolicy) questionFor(q Query) (*question, bool) {
+	i.need = i.need.Merge(q.neededFields())
 	if known := i.findQuestion(q.identityOf()); known != nil {
 		return known, true
 	}

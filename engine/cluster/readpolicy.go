@@ -10,15 +10,18 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-// reduceObject returns what is kept of an object.
-func (i *readPolicy) reduceObject(l live.Object, _ live.Need) live.Object {
-	if l.Body == nil || len(patchersOf(l)) > 0 {
+// reduceObject returns what is kept of an object: of one that is patched all, of one that a question
+// is about the fields that are used.
+func (i *readPolicy) reduceObject(l live.Object, need live.Need) live.Object {
+	switch {
+	case !l.HasBody() || len(patchersOf(l)) > 0:
 		return l
+	case !i.isAskedFor(l):
+		return withoutBody(l)
+	case l.IsPacked():
+		return usedFields(l, need)
 	}
-	if i.isAskedFor(l) {
-		return withoutTracking(l)
-	}
-	return withoutBody(l)
+	return withoutTracking(l)
 }
 
 // isAskedFor reports whether a question is about an object.
@@ -42,17 +45,27 @@ func (i *readPolicy) groupsOf(l live.Object) []group {
 // ownerOf returns nobody: all that is read is watched by each replica.
 func (i *readPolicy) ownerOf(live.Object) owner { return owner{} }
 
-// noteChange adds the readers and patchers of an object, but for the first list: allReaders and
-// Synced stand for that.
+// noteChange adds the readers and patchers of an object, but for the first list: allReaders and Synced
+// stand for that. Where nothing changed that is used, only those are added whose queries it begins or
+// ceases to match. A child has another watch, which is ahead of this one or behind: its readers hear of
+// each version.
 func (i *readPolicy) noteChange(told *notifications, c Change) {
 	if c.IsFirst {
 		return
 	}
-	for _, l := range c.bothSides() {
-		tick := i.reads.tick.Add(1)
-		i.eachMatching(l, func(q *question) bool { told.add(q.recordChange(tick)); return true })
+	sides := c.bothSides()
+	isAlike := len(sides) == 2 && c.Before.IsAlike(c.After) && claimedOwner(c.After).uid == ""
+	matched := map[*question]int{}
+	for _, l := range sides {
+		i.eachMatching(l, func(q *question) bool { matched[q]++; return true })
 		for _, uid := range patchersOf(l) {
 			told.add([]owner{{uid: uid}})
+		}
+	}
+	tick := i.reads.tick.Add(1)
+	for q, n := range matched {
+		if !isAlike || n == 1 {
+			told.add(q.recordChange(tick))
 		}
 	}
 }
@@ -67,7 +80,7 @@ func (i *readPolicy) allReaders() []owner {
 
 // neededNow returns what is needed of objects, and whether any question needs them.
 func (i *readPolicy) neededNow() (live.Need, bool) {
-	return live.Body, len(i.named)+len(i.selecting) > 0
+	return i.need, len(i.named)+len(i.selecting) > 0
 }
 
 // notifyOwner notifies a reader or a patcher that an object changed.

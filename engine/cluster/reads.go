@@ -27,6 +27,9 @@ type Query struct {
 	// that the scope has.
 	Namespace, Name string
 	Selector        labels.Selector
+	// Need is which fields of the objects are used, at least live.Identity; live.Metadata, as in
+	// the zero Query, stands for whole objects. Of other fields nobody hears when they change.
+	Need live.Need
 	// Since is what Reads.Tick said before the query was asked. Zero makes
 	// Record wake the reader for whatever has changed since anybody asked.
 	Since uint64
@@ -63,8 +66,8 @@ type ReadsOptions struct {
 
 // Reads watches what templates read and what is patched: objects that are not
 // children. Bodies are kept only of objects that somebody reads or patched, from
-// the first list on: what is asked for later is fetched. Nothing that it answers
-// waits for the cluster.
+// the first list on, as far as they are used: what is asked for later is fetched, or
+// listed again. Nothing that it answers waits for the cluster.
 type Reads struct {
 	watches
 	options  ReadsOptions
@@ -108,16 +111,10 @@ func NewReads(cfg *rest.Config, options ReadsOptions) (*Reads, error) {
 	return r, nil
 }
 
-// Want declares which scopes the holder needs, in place of what it declared
-// before. Scopes that only a query names need no holder: they are watched from
-// the first query until some Trim after the last reader has gone.
-func (r *Reads) Want(holder string, scopes []Scope) {
-	all := make(map[Scope]live.Need, len(scopes))
-	for _, scope := range scopes {
-		all[scope] = live.Body
-	}
-	r.setWanted(holder, all)
-}
+// Want declares which scopes the holder needs, and how much of their objects, in place of what it
+// declared before. Scopes that only a query names need no holder: they are watched from the first
+// query until some Trim after the last reader has gone.
+func (r *Reads) Want(holder string, scopes map[Scope]live.Need) { r.setWanted(holder, scopes) }
 
 // Tick counts the changes of answers, for Query.Since.
 func (r *Reads) Tick() uint64 { return r.tick.Load() }

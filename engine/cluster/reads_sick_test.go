@@ -20,7 +20,7 @@ func TestLookFindsWhatReadersMissed(t *testing.T) {
 	in.create(object(here, "look-lost", nil))
 	kept := in.create(object(here, "look-kept", nil))
 	other := in.create(object(here, "other", nil))
-	reads.Want("k", []Scope{everyConfigMap})
+	reads.Want("k", map[Scope]live.Need{everyConfigMap: live.Body})
 	known(t, reads, everyConfigMap)
 	for _, name := range []string{"look-lost", "look-kept", "look-added", "other"} {
 		q := lookup(everyConfigMap, here, name)

@@ -242,7 +242,7 @@ func TestReadsComeAndGo(t *testing.T) {
 	reads, _ := read(t, admin)
 	scope := Scope{GroupVersionKind: configMaps, Namespace: here}
 	declared := Scope{GroupVersionKind: secrets}
-	reads.Want("k", []Scope{declared})
+	reads.Want("k", map[Scope]live.Need{declared: live.Body})
 	known(t, reads, declared)
 	q := lookup(scope, here, "a")
 	ask(t, reads, q)

@@ -11,7 +11,10 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
-var errUnfetched = fmt.Errorf("%w: it is being fetched", live.ErrNotYet)
+var (
+	errUnfetched      = fmt.Errorf("%w: it is being fetched", live.ErrNotYet)
+	errUnlistedFields = fmt.Errorf("%w: it is being listed with the fields that are used now", live.ErrNotYet)
+)
 
 // Record declares what a reader read, in place of what it recorded before:
 // changes of exactly that wake it. It is woken at once if something that it
@@ -45,7 +48,7 @@ func (r *Reads) Record(reader api.Owner, queries []Query) {
 // addReader makes somebody a reader of a query and reports whether its answer may have changed
 // since they asked. What they recorded before needs no such care: they were notified.
 func (r *Reads) addReader(reader api.Owner, q Query) (changed bool) {
-	r.withScope(q.Scope, func(_ *kind, i *readPolicy) {
+	r.withScope(q.Scope, q.neededFields(), func(_ *kind, i *readPolicy) {
 		question, known := i.questionFor(q)
 		question.readers[reader] = true
 		changed = !known || question.moved > q.Since
@@ -55,7 +58,7 @@ func (r *Reads) addReader(reader api.Owner, q Query) (changed bool) {
 
 // removeReader ends that somebody reads a query.
 func (r *Reads) removeReader(reader api.Owner, id asked) {
-	r.withScope(id.scope, func(_ *kind, i *readPolicy) {
+	r.withScope(id.scope, live.Identity, func(_ *kind, i *readPolicy) {
 		if q := i.findQuestion(id); q != nil {
 			delete(q.readers, reader)
 		}
@@ -64,9 +67,9 @@ func (r *Reads) removeReader(reader api.Owner, id asked) {
 
 // withScope runs fn under the mutex of what is watched for a scope, which starts if nobody has
 // asked for it yet. Who waits for one scope holds up no other.
-func (r *Reads) withScope(scope Scope, fn func(*kind, *readPolicy)) {
+func (r *Reads) withScope(scope Scope, need live.Need, fn func(*kind, *readPolicy)) {
 	for {
-		k := r.openScope(scope)
+		k := r.openScope(scope, need)
 		k.mu.Lock()
 		if !k.ended {
 			fn(k, k.policy.(*readPolicy))
@@ -78,7 +81,7 @@ func (r *Reads) withScope(scope Scope, fn func(*kind, *readPolicy)) {
 }
 
 // openScope returns what is watched for a scope, which starts if nobody has asked for it yet.
-func (r *Reads) openScope(scope Scope) *kind {
+func (r *Reads) openScope(scope Scope, need live.Need) *kind {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k := r.kinds[scope]
@@ -86,7 +89,7 @@ func (r *Reads) openScope(scope Scope) *kind {
 		k = r.begin(scope)
 		r.kinds[scope] = k
 		if r.isLive() {
-			k.syncLocked(live.Body, r.served()) // what it would tell, who asks is told
+			k.syncLocked(need, r.served()) // what it would tell, who asks is told
 		}
 	}
 	return k
@@ -96,10 +99,16 @@ func (r *Reads) openScope(scope Scope) *kind {
 // fetched, and says so.
 func (r *Reads) answerQuery(q Query) (found []live.Object, err error) {
 	var fetch func()
-	r.withScope(q.Scope, func(k *kind, i *readPolicy) {
+	asksMore := false
+	r.withScope(q.Scope, q.neededFields(), func(k *kind, i *readPolicy) {
 		question, _ := i.questionFor(q)
 		question.asked = time.Now()
+		asksMore = k.current != nil && !k.current.need.Covers(q.neededFields())
 		if err = k.checkSynced(q.namespacesOf()...); err != nil {
+			return
+		}
+		if asksMore {
+			err = errUnlistedFields
 			return
 		}
 		if err = cmp.Or(k.checkReach(q), k.deletionDue(q.groupOf(), q.matchesObject)); err != nil {
@@ -115,11 +124,15 @@ func (r *Reads) answerQuery(q Query) (found []live.Object, err error) {
 			fetch = func() { i.fetchBodies(r.ctx, question) }
 		}
 	})
+	if asksMore {
+		r.syncAll()
+	}
 	if fetch != nil {
 		r.run(fetch)
 	}
 	for n, l := range found {
-		found[n] = withoutTracking(l)
+		unpacked, bad := l.Unpacked()
+		found[n], err = withoutTracking(unpacked), cmp.Or(err, bad)
 	}
 	return found, err
 }
@@ -147,7 +160,7 @@ func (k *kind) answersOf(q Query) []live.Object {
 
 // lackBodies reports whether some objects have no body.
 func lackBodies(found []live.Object) bool {
-	return slices.ContainsFunc(found, func(l live.Object) bool { return l.Body == nil })
+	return slices.ContainsFunc(found, func(l live.Object) bool { return !l.HasBody() })
 }
 
 // checkReach returns an error for a query about what is not watched. The caller must hold the

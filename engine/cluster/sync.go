@@ -18,12 +18,10 @@ func (w *watches) syncAll() {
 		}
 	}
 	for scope, k := range w.kinds {
-		if _, still := wanted[scope]; still {
-			continue
-		}
-		if need, used := k.releaseUnused(); used {
-			wanted[scope] = need
-		} else {
+		held, isHeld := wanted[scope]
+		if need, isUsed := k.releaseUnused(isHeld); isUsed {
+			wanted[scope] = held.Merge(need)
+		} else if !isHeld {
 			delete(w.kinds, scope)
 		}
 	}
@@ -44,11 +42,11 @@ func (w *watches) syncAll() {
 	}
 }
 
-// releaseUnused ends what nobody uses. Otherwise it returns how much is needed.
-func (k *kind) releaseUnused() (need live.Need, used bool) {
+// releaseUnused ends what is neither held nor used. Otherwise it returns how much queries use.
+func (k *kind) releaseUnused(isHeld bool) (need live.Need, used bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if need, used = k.policy.neededNow(); !used {
+	if need, used = k.policy.neededNow(); !used && !isHeld {
 		k.forgetAll()
 		k.ended = true
 	}

@@ -4,8 +4,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
 // Trim drops the bodies of objects that nobody reads any more and ends the
@@ -47,8 +45,8 @@ func (k *kind) trimUnread(since time.Time) {
 		}
 		for _, s := range f.stores {
 			for _, l := range s.items {
-				if l.Body != nil && i.reduceObject(l, live.Body).Body == nil {
-					s.putObject(i.reduceObject(l, live.Body))
+				if less := i.reduceObject(l, f.need); l.HasBody() && !less.HasBody() {
+					s.putObject(less)
 				}
 			}
 		}

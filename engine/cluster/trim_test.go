@@ -28,7 +28,7 @@ func TestTrimKeepsWhatIsRead(t *testing.T) {
 	}
 	count, through := newCounter(admin)
 	reads, a := read(t, through)
-	reads.Want("k", []Scope{everyConfigMap})
+	reads.Want("k", map[Scope]live.Need{everyConfigMap: live.Body})
 	known(t, reads, everyConfigMap)
 	byName, bySelector := lookup(everyConfigMap, here, "b"), selecting(t, everyConfigMap, here, "vowel=yes")
 	reads.Record(reader("one"), []Query{byName, bySelector})
@@ -87,7 +87,7 @@ func TestFetchOvertakesTheWatch(t *testing.T) {
 	made := in.create(object(here, "a", nil))
 	lag, through := newValve(admin)
 	reads, a := read(t, through)
-	reads.Want("k", []Scope{everyConfigMap})
+	reads.Want("k", map[Scope]live.Need{everyConfigMap: live.Body})
 	known(t, reads, everyConfigMap)
 	reads.Trim()
 
@@ -157,7 +157,7 @@ func TestManyAskAtOnce(t *testing.T) {
 	count, through := newCounter(admin)
 	reads, a := read(t, through)
 	scope := Scope{GroupVersionKind: configMaps, Namespace: here}
-	reads.Want("k", []Scope{scope})
+	reads.Want("k", map[Scope]live.Need{scope: live.Body})
 	known(t, reads, scope)
 	for range mostFetches {
 		reads.fetching <- struct{}{}

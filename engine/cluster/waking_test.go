@@ -22,7 +22,7 @@ func TestReadsWakeJustTheReaders(t *testing.T) {
 		}
 		reads.Record(reader(name), queries)
 	}
-	reads.Want("k", []Scope{everyConfigMap})
+	reads.Want("k", map[Scope]live.Need{everyConfigMap: live.Body})
 	eventually(t, "synced", func() bool { return reads.State(everyConfigMap).Phase == live.Synced })
 	record("name", lookup(everyConfigMap, here, "m-7"))
 	record("label", selecting(t, everyConfigMap, here, "five=yes"))

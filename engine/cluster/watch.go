@@ -77,6 +77,9 @@ func (f *kindWatch) becomeReady(o *notifications) {
 		s.settleOverlay(o)
 	}
 	o.addDifferences(before, k.viewAll(), live.Object.Same)
+	if !last.need.Covers(f.need) {
+		o.add(k.policy.allReaders())
+	}
 	last.stop()
 }
 

@@ -229,7 +229,7 @@ func (k *kindRunner) resyncKind(ctx context.Context, r *kindController) {
 	for gvk := range r.versions.listVersions().childKinds() {
 		look("looking at children of kind "+gvk.Kind, func() error { return k.children.Resync(ctx, gvk) })
 	}
-	for _, scope := range r.versions.listVersions().readScopes() {
+	for scope := range r.versions.listVersions().readScopes() {
 		look("looking at what is read of kind "+scope.Kind, func() error { return k.reads.Resync(ctx, scope) })
 	}
 }

@@ -224,14 +224,12 @@ func (l versionList) childKinds() map[apischema.GroupVersionKind]live.Need {
 	return all
 }
 
-// readScopes returns what all versions read and patch.
-func (l versionList) readScopes() []cluster.Scope {
-	var all []cluster.Scope
+// readScopes returns what all versions read and patch, with what any of them needs of it.
+func (l versionList) readScopes() map[cluster.Scope]live.Need {
+	all := map[cluster.Scope]live.Need{}
 	for _, v := range l {
-		for _, scope := range v.Scopes() {
-			if !slices.Contains(all, scope) {
-				all = append(all, scope)
-			}
+		for scope, need := range v.Scopes() {
+			all[scope] = all[scope].Merge(need)
 		}
 	}
 	return all

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"maps"
-	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -195,7 +194,7 @@ func (w *wakeUps) patchChanged(uid types.UID) {
 // scopeSynced wakes everybody who may have patched objects of a scope.
 func (w *wakeUps) scopeSynced(scope cluster.Scope) {
 	for _, r := range w.runningKinds() {
-		if slices.Contains(r.versions.listVersions().readScopes(), scope) {
+		if _, reads := r.versions.listVersions().readScopes()[scope]; reads {
 			r.enqueueAll()
 			w.names.Add(r.name) // whose pass counts what cannot be watched, and advances a rollout
 		}

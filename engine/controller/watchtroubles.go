@@ -42,7 +42,7 @@ func (w *watchTroubles) listWatched(r *kindController) (all []watchedState) {
 	for gvk := range r.versions.listVersions().childKinds() {
 		all = append(all, watchedState{"children of kind " + gvk.GroupKind().String(), w.children.State(gvk)})
 	}
-	for _, scope := range r.versions.listVersions().readScopes() {
+	for scope := range r.versions.listVersions().readScopes() {
 		all = append(all, watchedState{"what is read or patched of kind " + scope.GroupKind().String(), w.reads.State(scope)})
 	}
 	return all

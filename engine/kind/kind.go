@@ -10,6 +10,7 @@ import (
 
 	"github.com/jacquard-operator/jacquard/engine/api"
 	"github.com/jacquard-operator/jacquard/engine/folder"
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/panics"
 	"github.com/jacquard-operator/jacquard/engine/schema"
 	"github.com/jacquard-operator/jacquard/engine/status/health"
@@ -43,6 +44,8 @@ type Kind struct {
 	Overrides map[string]any
 	// Asks are the questions that the templates put to the cluster.
 	Asks []template.Ask
+	// readNeeds are what the templates use of the kinds that they read.
+	readNeeds map[apischema.GroupVersionKind]live.Need
 	// Digest tells two versions of a folder apart, by what they render: it is the
 	// same wherever the folder comes from, and whatever partials lie beside it
 	// that it does not call.
@@ -170,7 +173,7 @@ func compileKind(f *folder.Folder, crd *schema.CRD) (*Kind, error) {
 	k := &Kind{
 		Name: crd.Name, CRD: crd, Version: version, Settings: settings, Templates: set,
 		GVK:       apischema.GroupVersionKind{Group: crd.Group, Version: version.Name, Kind: crd.Kind},
-		HasStatus: f.Status != nil, Asks: set.Asks(), Config: config, written: written,
+		HasStatus: f.Status != nil, Asks: set.Asks(), readNeeds: readNeedsOf(set), Config: config, written: written,
 	}
 	errs = append(errs, k.findDocuments(f))
 	k.takeChildren()

@@ -8,6 +8,7 @@ import (
 
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/jacquard-operator/jacquard/engine/live"
 	"github.com/jacquard-operator/jacquard/engine/template"
 )
 
@@ -62,6 +63,8 @@ func (r ReadRule) GVK() apischema.GroupVersionKind {
 // A ReadKind is a kind that templates read by lookup or select, and where.
 type ReadKind struct {
 	apischema.GroupVersionKind
+	// Need is what they use of it.
+	Need live.Need
 	// Own says that they may read it in the resource's own namespace.
 	Own bool
 	// Rules are what kind.yaml declares besides.
@@ -76,10 +79,36 @@ func (k *Kind) ReadKinds() []ReadKind {
 		if !reads || slices.ContainsFunc(all, func(r ReadKind) bool { return r.GroupVersionKind == gvk }) {
 			continue
 		}
-		all = append(all, ReadKind{gvk, k.ReadsOwn(gvk), k.readRules(gvk)})
+		all = append(all, ReadKind{gvk, k.ReadNeed(gvk), k.ReadsOwn(gvk), k.readRules(gvk)})
 	}
 	slices.SortFunc(all, func(a, b ReadKind) int { return strings.Compare(a.String(), b.String()) })
 	return all
+}
+
+// ReadNeed returns which fields templates use of the objects of a kind that they read by lookup or
+// select.
+func (k *Kind) ReadNeed(gvk apischema.GroupVersionKind) live.Need {
+	need, isRead := k.readNeeds[gvk]
+	if !isRead {
+		return live.Body
+	}
+	return need
+}
+
+// readNeedsOf returns what templates use of the kinds that they read.
+func readNeedsOf(set *template.Set) map[apischema.GroupVersionKind]live.Need {
+	needs := map[apischema.GroupVersionKind]live.Need{}
+	for _, a := range set.Asks() {
+		gvk, reads := readKind(a)
+		if !reads {
+			continue
+		}
+		paths, isWhole := set.ReadFields(gvk)
+		if needs[gvk] = live.Identity.Merge(live.NeedOf(paths...)); isWhole {
+			needs[gvk] = live.Body
+		}
+	}
+	return needs
 }
 
 // ReadsOwn reports whether a template may read a kind in the resource's own

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/jacquard-operator/jacquard/engine/live"
 )
 
 // asking is a file that asks these things.
@@ -92,9 +94,9 @@ func TestReads(t *testing.T) {
 	})
 	gvk := apischema.FromAPIVersionAndKind
 	want := []ReadKind{
-		{gvk("v1", "ConfigMap"), true, nil},
-		{gvk("v1", "Node"), false, []ReadRule{{APIVersion: "v1", Kind: "Node"}}},
-		{gvk("x.io/v1", "X"), false, []ReadRule{{APIVersion: "x.io/v1", Kind: "X", Namespaces: []string{"a"}}}},
+		{gvk("v1", "ConfigMap"), live.Body, true, nil},
+		{gvk("v1", "Node"), live.Body, false, []ReadRule{{APIVersion: "v1", Kind: "Node"}}},
+		{gvk("x.io/v1", "X"), live.Body, false, []ReadRule{{APIVersion: "x.io/v1", Kind: "X", Namespaces: []string{"a"}}}},
 	}
 	if diff := cmp.Diff(want, k.ReadKinds()); diff != "" {
 		t.Error(diff)

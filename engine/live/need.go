@@ -19,6 +19,8 @@ const (
 	Metadata Need = ""
 	// Readiness is what an object is judged by of whose kind nothing is known.
 	Readiness Need = "spec" + betweenPaths + "status"
+	// Identity is what says which object it is: a body with its kind, name and uid.
+	Identity Need = "kind"
 	// Body is the whole object, such as the data of a ConfigMap.
 	Body Need = "*"
 )
@@ -70,7 +72,7 @@ func isBelow(path, above []string) bool {
 // String returns the need as people write it.
 func (n Need) String() string {
 	switch n {
-	case Metadata:
+	case Metadata, Identity:
 		return "metadata"
 	case Body:
 		return "the whole object"

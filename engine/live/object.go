@@ -66,6 +66,16 @@ func (o Object) Same(other Object) bool {
 	return o.Meta.GetUID() == other.Meta.GetUID() && o.Meta.GetResourceVersion() == other.Meta.GetResourceVersion()
 }
 
+// IsAlike reports whether two reads of one object, packed and cut alike, saw the same body.
+func (o Object) IsAlike(other Object) bool {
+	return o.IsPacked() && other.IsPacked() && o.Meta.GetUID() == other.Meta.GetUID() &&
+		o.Meta.GetGeneration() == other.Meta.GetGeneration() && o.Meta.GetDeletionTimestamp().Equal(other.Meta.GetDeletionTimestamp()) &&
+		bytes.Equal(o.packed, other.packed)
+}
+
+// HasBody reports whether something of the body is known, packed or not.
+func (o Object) HasBody() bool { return o.Body != nil || o.IsPacked() }
+
 // Equal is Same for two reads between which the CRD may have changed, and with it how the API
 // server shows an object that did not.
 func (o Object) Equal(other Object) bool { return o.Same(other) && bytes.Equal(o.packed, other.packed) }

@@ -146,7 +146,8 @@ func (w world) makeQuery(what template.Object) (cluster.Query, error) {
 	if err := w.Subject.Version.Kind.MayRead(gvk, own, namespace, what.Name, !served.Namespaced); err != nil {
 		return cluster.Query{}, err
 	}
-	return cluster.Query{Scope: w.Subject.Version.scopeOf(gvk, own, namespace, what.Name), Namespace: namespace, Since: w.since}, nil
+	v := w.Subject.Version
+	return cluster.Query{Scope: v.scopeOf(gvk, own, namespace, what.Name), Namespace: namespace, Need: v.Kind.ReadNeed(gvk), Since: w.since}, nil
 }
 
 // Config returns a setting of the installation.
@@ -164,7 +165,7 @@ func (w *Snapshot) FindPatched(o *unstructured.Unstructured) (*live.Object, erro
 		}
 	}
 	scope := w.Subject.Version.scopeOf(o.GroupVersionKind(), w.Subject.Resource.GetNamespace(), o.GetNamespace(), o.GetName())
-	q := cluster.Query{Scope: scope, Namespace: o.GetNamespace(), Name: o.GetName(), Since: w.since}
+	q := cluster.Query{Scope: scope, Namespace: o.GetNamespace(), Name: o.GetName(), Need: live.Body, Since: w.since}
 	found, err := w.askCache(q)
 	w.Pending = w.Pending || errors.Is(err, live.ErrNotYet)
 	if err != nil || len(found) == 0 {

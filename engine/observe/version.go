@@ -118,8 +118,9 @@ func (v *Version) IsPending(c Caches) bool {
 			return true
 		}
 	}
-	for _, scope := range v.Scopes() {
-		if c.Reads.State(scope).Coming() {
+	for scope, need := range v.Scopes() {
+		s := c.Reads.State(scope)
+		if s.Coming() || s.Phase == live.Synced && !s.Holds.Covers(need) {
 			return true
 		}
 	}
@@ -147,20 +148,19 @@ func (v *Version) scopeOf(gvk schema.GroupVersionKind, own, namespace, name stri
 	return scope
 }
 
-// Scopes are the watches that the kind needs whatever its resources say: those
-// of what is patched, and of what the operator itself reads.
-func (v *Version) Scopes() []cluster.Scope {
-	var all []cluster.Scope
-	for _, gvk := range v.Patched {
-		all = append(all, cluster.Scope{GroupVersionKind: gvk})
-	}
-	if v.Kind == nil || v.Kind.Settings.ServiceAccountName != "" {
-		return all
-	}
-	for _, read := range v.Kind.ReadKinds() {
-		if read.Own {
-			all = append(all, cluster.Scope{GroupVersionKind: read.GroupVersionKind})
+// Scopes are the watches that the kind needs whatever its resources say: those of what is patched,
+// and of what the operator itself reads. Each is given with how much of its objects is needed.
+func (v *Version) Scopes() map[cluster.Scope]live.Need {
+	all := map[cluster.Scope]live.Need{}
+	if v.Kind != nil && v.Kind.Settings.ServiceAccountName == "" {
+		for _, read := range v.Kind.ReadKinds() {
+			if read.Own {
+				all[cluster.Scope{GroupVersionKind: read.GroupVersionKind}] = read.Need
+			}
 		}
+	}
+	for _, gvk := range v.Patched {
+		all[cluster.Scope{GroupVersionKind: gvk}] = live.Body
 	}
 	return all
 }

@@ -47,6 +47,7 @@ type Set struct {
 	lost   map[string]bool
 	// called are the sources, by File, of what the files reach.
 	called map[string]bool
+	used   readUses
 }
 
 // A routine is one compiled template: a file or a define.
@@ -91,6 +92,7 @@ func Compile(in Input) (*Set, error) {
 		errs = append(errs, s.compileSource(in, parsed[i]))
 	}
 	errs = append(errs, s.connectFiles(sources)...)
+	s.used = s.findUses()
 	return s, errors.Join(errs...)
 }
 

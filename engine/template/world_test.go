@@ -130,6 +130,7 @@ func in(t *testing.T, w World, text string) ([]map[string]any, error) {
 		return nil, err
 	}
 	docs, err := set.Execute(context.Background(), "x", resource(), w)
+	checkUses(t, set, w, docs, err)
 	var out []map[string]any
 	for _, d := range docs {
 		out = append(out, d.Object)
