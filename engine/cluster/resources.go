@@ -84,6 +84,9 @@ func NewResources(cfg *rest.Config, options ResourcesOptions) (*Resources, error
 // those that were watched by this name. It never waits for the cluster.
 func (r *Resources) Watch(name string, resource live.Resource) {
 	scope := Scope{GroupVersionKind: resource.GVK}
+	if other := r.nameOf(scope); other != "" && other != name { // a CRD that took its place
+		r.Forget(other)
+	}
 	r.mu.Lock()
 	shown := &Served{resources: maps.Clone(r.shown.resources)}
 	if shown.resources == nil {
@@ -93,6 +96,13 @@ func (r *Resources) Watch(name string, resource live.Resource) {
 	r.names[scope], r.shown = name, shown
 	r.mu.Unlock()
 	r.setWanted(name, map[Scope]live.Need{scope: live.Body})
+}
+
+// nameOf returns the name by which a scope is watched, or "".
+func (r *Resources) nameOf(scope Scope) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.names[scope]
 }
 
 // Forget ends the watch of a kind, and drops its resources.

@@ -222,7 +222,7 @@ func TestResourcesOfParts(t *testing.T) {
 		}}
 		wanted := Part{Name: "all"}
 		r, l := watchWebs(t, server, func(kind string) Part {
-			if kind != webs {
+			if kind != webs && kind != "others.example.com" {
 				t.Errorf("the part of %q is asked for", kind)
 			}
 			return wanted
@@ -238,7 +238,7 @@ func TestResourcesOfParts(t *testing.T) {
 			if got := strings.Join(names, ","); got != want {
 				t.Errorf("%s %q are known, want %q", when, got, want)
 			}
-			if places := r.Places(webs); len(places) != 1 || places[0].IsCurrent != isCurrent {
+			if places := r.Places(webs); (len(places) == 1 && places[0].IsCurrent) != isCurrent {
 				t.Errorf("%s it stands so: %+v", when, places)
 			}
 			if got := l.take(); got != changes {
@@ -272,7 +272,13 @@ func TestResourcesOfParts(t *testing.T) {
 		if o, found, err := r.Find(webs, types.NamespacedName{Namespace: "n", Name: "a"}); err != nil || !found || o.Meta.GetUID() != "a" {
 			t.Errorf("a web is found: %t, %v", found, err)
 		}
-		r.Forget(webs)
+		r.Watch("others.example.com", web())
+		lists <- all
+		knows("after another CRD took its place", "", "first a, first b", false)
+		if names := r.All("others.example.com"); len(names) != 2 {
+			t.Errorf("the other CRD has %d webs", len(names))
+		}
+		r.Forget("others.example.com")
 		if places := r.Places(webs); places != nil || len(r.names) > 0 {
 			t.Errorf("what is forgotten stands so: %+v", places)
 		}

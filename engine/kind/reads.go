@@ -15,22 +15,28 @@ import (
 // secret is the kind that drawn texts are kept in.
 var secret = apischema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 
-// Reads reports whether a template reads live children of this kind, so that more
-// than their metadata is needed.
-func (k *Kind) Reads(gvk apischema.GroupVersionKind) bool {
+// ChildNeed returns which fields templates use of the live children of a kind. Where they use some,
+// they also know which child is the newest.
+func (k *Kind) ChildNeed(gvk apischema.GroupVersionKind) live.Need {
+	need := live.Metadata
 	for _, a := range k.Asks {
 		switch a.Function {
 		case "child", "children", "await":
-			if slices.Contains(k.Makes(a.Args[0]), gvk) {
-				return true
+			if !slices.Contains(k.Makes(a.Args[0]), gvk) {
+				continue
 			}
+			paths, isWhole := k.Templates.ChildFields(a.Args[0])
+			if isWhole {
+				return live.Body
+			}
+			need = need.Merge(live.NeedOf(append(paths, []string{"metadata", "creationTimestamp"})...))
 		case "stable":
 			if gvk == secret && slices.Contains(k.Makes(a.Args[0]), gvk) {
-				return true
+				return live.Body
 			}
 		}
 	}
-	return false
+	return need
 }
 
 // Draws reports whether `stable` reads the Secret that a file makes.

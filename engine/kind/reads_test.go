@@ -101,11 +101,11 @@ func TestReads(t *testing.T) {
 	if diff := cmp.Diff(want, k.ReadKinds()); diff != "" {
 		t.Error(diff)
 	}
-	for name, want := range map[string]bool{"apps/v1 Deployment": true, "v1 Service": true, "v1 Secret": true, "v1 ServiceAccount": false,
-		"v1 ConfigMap": false} {
+	for name, want := range map[string]live.Need{"apps/v1 Deployment": live.Body, "v1 Service": live.Body, "v1 Secret": live.Body,
+		"v1 ServiceAccount": live.Metadata, "v1 ConfigMap": live.Metadata} {
 		apiVersion, kind, _ := strings.Cut(name, " ")
-		if k.Reads(gvk(apiVersion, kind)) != want {
-			t.Errorf("Reads(%s) = %v", name, !want)
+		if got := k.ChildNeed(gvk(apiVersion, kind)); got != want {
+			t.Errorf("of %s is needed %s, want %s", name, got, want)
 		}
 	}
 }

@@ -71,13 +71,17 @@ func patchedKinds(k *kind.Kind, recorded []schema.GroupVersionKind) []schema.Gro
 	return all
 }
 
-// needOf returns how much of a kind of child is needed: the whole body if a template reads
-// it, the fields that readiness depends on, or metadata.
+// needOf returns how much of a kind of child is needed: the fields that readiness depends on and
+// that templates use, or the whole body.
 func needOf(k *kind.Kind, gvk schema.GroupVersionKind) live.Need {
-	if k != nil && (k.Reads(gvk) || setsInitially(k, gvk)) {
+	need := readiness.Needs(healthOf(k), gvk.GroupKind())
+	switch {
+	case k == nil:
+		return need
+	case setsInitially(k, gvk):
 		return live.Body
 	}
-	return readiness.Needs(healthOf(k), gvk.GroupKind())
+	return need.Merge(k.ChildNeed(gvk))
 }
 
 func healthOf(k *kind.Kind) *health.Set {

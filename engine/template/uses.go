@@ -7,16 +7,35 @@ import (
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// What templates use of the objects that lookup and select read is found out when a folder is
-// compiled, so that nobody has to keep the rest of them, or to render because the rest changed. The
-// values of expressions are followed through fields, variables, with, range and the functions that
-// only choose. Whatever else is done with a value uses all of it. So what is found is never too little.
+// What templates use of the objects that they read is found out when a folder is compiled, so that nobody has to keep the rest of them, or to render because the rest changed. The
+// values of expressions are followed through fields, variables, with, range, defines and the functions
+// that only choose. Whatever else is done with a value uses all of it. So what is found is never too
+// little.
 
 // ReadFields returns the paths of the fields that templates use of objects of a kind that they read by
 // lookup or select, as far as they use more than which objects there are. isWhole reports that they
 // may use all fields.
 func (s *Set) ReadFields(gvk apischema.GroupVersionKind) (paths [][]string, isWhole bool) {
-	for _, path := range s.used[gvk] {
+	return s.used.fieldsOf(readSource{gvk: gvk})
+}
+
+// ChildFields returns the same of the children of a file, which child, children and await read.
+func (s *Set) ChildFields(file string) (paths [][]string, isWhole bool) {
+	return s.used.fieldsOf(readSource{file: file})
+}
+
+// A readSource is where objects that are read come from: a kind, or a file that made them.
+type readSource struct {
+	gvk  apischema.GroupVersionKind
+	file string
+}
+
+// readUses are the paths of the fields that are used, by a text of each; the empty path is all.
+type readUses map[readSource]map[string][]string
+
+// fieldsOf returns the paths that are used of what comes from a source.
+func (u readUses) fieldsOf(source readSource) (paths [][]string, isWhole bool) {
+	for _, path := range u[source] {
 		if len(path) == 0 {
 			return nil, true
 		}
@@ -25,19 +44,16 @@ func (s *Set) ReadFields(gvk apischema.GroupVersionKind) (paths [][]string, isWh
 	return paths, false
 }
 
-// readUses are the paths of the fields that are used, by a text of each; the empty path is all.
-type readUses map[apischema.GroupVersionKind]map[string][]string
-
 // A readValue is what a value may be: a field of an object that is read, or a list of such objects.
 type readValue struct {
-	gvk    apischema.GroupVersionKind
+	from   readSource
 	path   []string
 	isList bool
 }
 
 // isSame reports whether two values are the same part of what is read.
 func (v readValue) isSame(o readValue) bool {
-	return v.gvk == o.gvk && v.isList == o.isList && slices.Equal(v.path, o.path)
+	return v.from == o.from && v.isList == o.isList && slices.Equal(v.path, o.path)
 }
 
 const (
@@ -50,50 +66,71 @@ const (
 	mostUsePasses = 10
 )
 
-// A useFinder finds what one routine uses of the objects that it reads.
+// A useFinder finds what the routines of a set use of the objects that they read.
 type useFinder struct {
-	used  readUses
-	vars  map[int][]readValue
-	dot   []readValue
-	grown bool // a variable may be more than in the pass before
+	set  *Set
+	used readUses
+	// vars are what the variables of each routine may be, by slot. The first one is what it is called
+	// with.
+	vars map[*routine]map[int][]readValue
+	// grown: a variable may be more than in the pass before.
+	grown bool
+	// routine is being walked, and dot is what `.` may be there.
+	routine *routine
+	dot     []readValue
 }
 
 // findUses returns what the routines of a set use.
 func (s *Set) findUses() readUses {
-	used := readUses{}
-	for _, routines := range []map[string]*routine{s.files, s.defines} {
-		for _, r := range routines {
-			if slices.ContainsFunc(r.asks, Ask.readsObjects) {
-				r.addUses(used)
+	f := &useFinder{set: s, used: readUses{}, vars: map[*routine]map[int][]readValue{}, grown: true}
+	for n := 0; f.grown; n++ {
+		if n == mostUsePasses {
+			f.useAll()
+			break
+		}
+		f.grown = false
+		f.eachRoutine(func(r *routine) {
+			if len(f.vars[r]) > 0 || slices.ContainsFunc(r.asks, Ask.readsObjects) {
+				f.routine, f.dot = r, f.vars[r][0]
+				f.walkBlock(r.body)
 			}
+		})
+	}
+	return f.used
+}
+
+// eachRoutine calls do for each file and each define.
+func (f *useFinder) eachRoutine(do func(*routine)) {
+	for _, routines := range []map[string]*routine{f.set.files, f.set.defines} {
+		for _, name := range sortedKeys(routines) {
+			do(routines[name])
 		}
 	}
-	return used
+}
+
+// useAll notes that all of everything that is read is used.
+func (f *useFinder) useAll() {
+	f.eachRoutine(func(r *routine) {
+		for _, a := range r.asks {
+			if a.readsObjects() {
+				f.useValues([]readValue{{from: a.readSource()}})
+			}
+		}
+	})
 }
 
 // readsObjects reports whether the question is answered by objects of the cluster.
-func (a Ask) readsObjects() bool { return a.Function == "lookup" || a.Function == "select" }
+func (a Ask) readsObjects() bool { return objectReads[a.Function] }
 
-// addUses adds what a routine uses.
-func (r *routine) addUses(used readUses) {
-	f := &useFinder{used: used, vars: map[int][]readValue{}, grown: true}
-	for n := 0; f.grown; n++ {
-		if n == mostUsePasses {
-			for _, a := range r.asks {
-				if a.readsObjects() {
-					f.useValues([]readValue{{gvk: a.kind()}})
-				}
-			}
-			return
-		}
-		f.grown = false
-		f.walkBlock(r.body)
+// objectReads are the functions that read objects.
+var objectReads = map[string]bool{"lookup": true, "select": true, "child": true, "children": true, "await": true}
+
+// readSource returns where the objects come from that a question reads.
+func (a Ask) readSource() readSource {
+	if a.Object.Kind == "" {
+		return readSource{file: a.Args[0]}
 	}
-}
-
-// kind returns the kind that a read is about.
-func (a Ask) kind() apischema.GroupVersionKind {
-	return apischema.FromAPIVersionAndKind(a.Object.APIVersion, a.Object.Kind)
+	return readSource{gvk: apischema.FromAPIVersionAndKind(a.Object.APIVersion, a.Object.Kind)}
 }
 
 func (f *useFinder) walkBlock(b block) {
@@ -109,7 +146,7 @@ func (f *useFinder) walkStmt(s stmt) {
 	case *assignStmt:
 		f.setVariable(s.slot, f.followExpr(s.value))
 	case *callStmt:
-		f.useExpr(s.arg)
+		f.addValues(s.call, 0, f.followExpr(s.arg))
 	case *ifStmt:
 		v := f.followExpr(s.cond)
 		f.useTruth(v)
@@ -139,16 +176,23 @@ func (f *useFinder) walkWith(b block, dot []readValue) {
 // setVariable adds to what a variable may be. One that is set in a loop, or in a branch, may also be
 // what it was before.
 func (f *useFinder) setVariable(slot int, values []readValue) {
-	if slot < 0 {
-		return
+	if slot >= 0 {
+		f.addValues(f.routine, slot, values)
 	}
+}
+
+// addValues adds to what a variable of a routine may be.
+func (f *useFinder) addValues(r *routine, slot int, values []readValue) {
 	for _, v := range values {
 		switch {
-		case slices.ContainsFunc(f.vars[slot], v.isSame):
-		case len(f.vars[slot]) == mostOfVariable:
+		case slices.ContainsFunc(f.vars[r][slot], v.isSame):
+		case len(f.vars[r][slot]) == mostOfVariable:
 			f.useValues([]readValue{v})
 		default:
-			f.vars[slot], f.grown = append(f.vars[slot], v), true
+			if f.vars[r] == nil {
+				f.vars[r] = map[int][]readValue{}
+			}
+			f.vars[r][slot], f.grown = append(f.vars[r][slot], v), true
 		}
 	}
 }
@@ -159,7 +203,7 @@ func (f *useFinder) followExpr(e expr) []readValue {
 	case dotExpr:
 		return f.dot
 	case varExpr:
-		return f.vars[e.slot]
+		return f.vars[f.routine][e.slot]
 	case *chainExpr:
 		return f.fieldsOf(f.followExpr(e.from), e.fields)
 	case *logicExpr:
@@ -178,9 +222,17 @@ func (f *useFinder) followSpecial(e *specialExpr) []readValue {
 	case "lookup", "select":
 		f.useExprs(e.args[min(2, len(e.args)):])
 		apiVersion, kind := constantText(e.args, 0), constantText(e.args, 1)
-		return []readValue{{gvk: apischema.FromAPIVersionAndKind(apiVersion, kind), isList: e.name == "select"}}
+		from := readSource{gvk: apischema.FromAPIVersionAndKind(apiVersion, kind)}
+		return []readValue{{from: from, isList: e.name == "select"}}
+	case "child", "children", "await":
+		return []readValue{{from: readSource{file: constantText(e.args, 0)}, isList: e.name == "children"}}
 	case "default", "required":
 		return f.chooseFrom(e.args)
+	case "include":
+		if called := f.set.defines[constantText(e.args, 0)]; called != nil && len(e.args) == 2 {
+			f.addValues(called, 0, f.followExpr(e.args[1]))
+			return nil
+		}
 	}
 	f.useExprs(e.args)
 	return nil
@@ -203,10 +255,10 @@ func (f *useFinder) followCall(name string, args []expr) []readValue {
 		return append(slices.Clip(found), f.followExpr(args[last-1])...)
 	case name == "first" || name == "last" || name == "mustFirst" || name == "mustLast":
 		return f.itemsOf(f.followExpr(args[0]))
-	case name == "len" || name == "empty":
+	case name == "not" || name == "len" || name == "empty":
 		f.useTruth(f.followExpr(args[0]))
 		return nil
-	case name == "coalesce" || name == "ternary":
+	case name == "coalesce" || name == "ternary" || name == "ifNil":
 		return f.chooseFrom(args)
 	}
 	f.useExprs(args)
@@ -231,10 +283,10 @@ func (f *useFinder) fieldsOf(values []readValue, fields []string) (all []readVal
 		}
 		path := slices.Concat(v.path, fields)
 		if len(path) > longestUse {
-			f.useValues([]readValue{{gvk: v.gvk, path: path[:longestUse]}})
+			f.useValues([]readValue{{from: v.from, path: path[:longestUse]}})
 			continue
 		}
-		all = append(all, readValue{gvk: v.gvk, path: path})
+		all = append(all, readValue{from: v.from, path: path})
 	}
 	return all
 }
@@ -273,7 +325,7 @@ func literalKey(e expr) (text string, isText bool) {
 func (f *useFinder) itemsOf(values []readValue) (all []readValue) {
 	for _, v := range values {
 		if v.isList {
-			all = append(all, readValue{gvk: v.gvk})
+			all = append(all, readValue{from: v.from})
 		} else {
 			f.useValues([]readValue{v})
 		}
@@ -303,10 +355,10 @@ func (f *useFinder) useTruth(values []readValue) {
 // useValues notes that all of some values is used.
 func (f *useFinder) useValues(values []readValue) {
 	for _, v := range values {
-		if f.used[v.gvk] == nil {
-			f.used[v.gvk] = map[string][]string{}
+		if f.used[v.from] == nil {
+			f.used[v.from] = map[string][]string{}
 		}
-		f.used[v.gvk][strings.Join(v.path, "\x00")] = v.path
+		f.used[v.from][strings.Join(v.path, "\x00")] = v.path
 	}
 }
 
