@@ -102,7 +102,12 @@ func TestReadsListWhatIsUsedNow(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- reads.Start(ctx) }()
-		defer func() { stop(); <-ended }()
+		defer func() {
+			stop()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}()
 		synctest.Wait()
 		knows := func(need live.Need, want map[string]any) {
 			t.Helper()

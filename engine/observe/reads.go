@@ -147,7 +147,8 @@ func (w world) makeQuery(what template.Object) (cluster.Query, error) {
 		return cluster.Query{}, err
 	}
 	v := w.Subject.Version
-	return cluster.Query{Scope: v.scopeOf(gvk, own, namespace, what.Name), Namespace: namespace, Need: v.Kind.ReadNeed(gvk), Since: w.since}, nil
+	scope := v.scopeOf(gvk, own, namespace, what.Name)
+	return cluster.Query{Scope: scope, Namespace: namespace, Need: v.Kind.ReadNeed(gvk), Since: w.since}, nil
 }
 
 // Config returns a setting of the installation.

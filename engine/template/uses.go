@@ -7,9 +7,10 @@ import (
 	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// What templates use of the objects that they read is found out when a folder is compiled, so that nobody has to keep the rest of them, or to render because the rest changed. The
-// values of expressions are followed through fields, variables, with, range, defines and the functions
-// that only choose. Whatever else is done with a value uses all of it. So what is found is never too
+// What templates use of the objects that they read is found out when a folder is compiled, so that
+// nobody has to keep the rest of them, or to render because the rest changed. The values of
+// expressions are followed through fields, variables, with, range, defines and the functions that
+// only choose. Whatever else is done with a value uses all of it. So what is found is never too
 // little.
 
 // ReadFields returns the paths of the fields that templates use of objects of a kind that they read by
