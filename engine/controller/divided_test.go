@@ -250,6 +250,44 @@ func (r *kindController) takeRecord(record rollout.Record) {
 	r.versions.adoptVersions(kinds.Desired{Mode: kinds.Serve, Versions: make([]kinds.Version, 1)}, record, versions, time.Now())
 }
 
+// TestShareBeginsKinds: a replica that is given a share looks at all kinds at once, since the lists of
+// their resources, for which everything else waits, begin with that.
+func TestShareBeginsKinds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := defining(t)
+		defer o.names.ShutDown()
+		o.listed, o.read, o.mapsRead, o.divided = true, true, true, locks.NewSignal()
+		o.options.Buckets, o.options.LeaderElection = 2, true
+		resources, err := cluster.NewResources(&rest.Config{}, cluster.ResourcesOptions{Part: o.share.resourcePart,
+			Changed: o.wakeUps.resourceChanged, Synced: o.wakeUps.resourcesSynced, Troubled: func(string) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.resources = resources
+		crd := defines("things", "Thing", true)
+		o.kinds[crd.Name] = &kindState{crd: crd, source: chosenSource{folder: &folder.Folder{Name: crd.Name}}}
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- o.share.followShare(ctx) }()
+		synctest.Wait()
+		for o.names.Len() > 0 {
+			name, _ := o.names.Get()
+			o.names.Done(name)
+		}
+		division := replicas.New(2)
+		division.Owners[0], division.Owners[1], division.Leader = "self", "self", "self"
+		o.share.takeShare(division.ShareOf("self"))
+		synctest.Wait()
+		if o.names.Len() != 1 {
+			t.Errorf("%d kinds are looked at, want 1", o.names.Len())
+		}
+		end()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // resourceOf is how a kind is served.
 func resourceOf(group, name string, namespaced bool) live.Resource {
 	gv := apischema.GroupVersion{Group: group, Version: "v1"}

@@ -87,10 +87,7 @@ func (l *resourceLists) areOwnersListed() bool {
 		return k.listing != listing{} || isServed && k.unsettled == "" // a kind that could not be served is tried again
 	})
 	l.mu.Unlock()
-	listed := l.listedKinds()
-	return areKnown && !slices.ContainsFunc(needed, func(name string) bool {
-		return !slices.Contains(listed, name) || !l.placesOf(name).areSettled()
-	})
+	return areKnown && !slices.ContainsFunc(needed, func(name string) bool { return !l.placesOf(name).areSettled() })
 }
 
 // wakeWatches tries at once what could not be listed or watched: the API server answers again.

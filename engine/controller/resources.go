@@ -93,10 +93,10 @@ func (all places) areListing() bool {
 	return slices.ContainsFunc(all, func(p cluster.Place) bool { return !p.IsCurrent && p.Err == nil })
 }
 
-// areSettled reports whether the resources are known that are wanted now, but for those for which
-// nobody is to wait.
+// areSettled reports whether the resources are watched, and known that are wanted now, but for those
+// for which nobody is to wait.
 func (all places) areSettled() bool {
-	return !slices.ContainsFunc(all, func(p cluster.Place) bool { return !p.IsCurrent && !p.IsGivenUp && !p.IsSilent })
+	return len(all) > 0 && !slices.ContainsFunc(all, func(p cluster.Place) bool { return !p.IsCurrent && !p.IsGivenUp && !p.IsSilent })
 }
 
 // describeTroubles says where the resources cannot be listed or watched, and why. hasLasted leaves

@@ -80,7 +80,7 @@ func TestPlaces(t *testing.T) {
 		troubles, lasting  []string
 		forbidden, failing int
 	}{
-		"nothing is watched":      {all: nil, settled: true},
+		"nothing is watched":      {},
 		"all are listed":          {all: places{listed, listed}, listed: true, settled: true},
 		"one is forbidden":        {all: places{denied, listed}, listed: true, settled: true, troubles: []string{why}, lasting: []string{why}, forbidden: 1},
 		"all are forbidden":       {all: places{denied}, settled: true, troubles: []string{why}, lasting: []string{why}, forbidden: 1},

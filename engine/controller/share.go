@@ -61,6 +61,7 @@ func (f *shareFollower) followShare(ctx context.Context) error {
 		share, version := f.wantedShare()
 		if listed != version {
 			listed, changed = version, time.Now()
+			f.addKnown() // some begin to be served, and their resources to be listed
 		}
 		if share.IsNothing() { // what is known stays, for when there is a share again
 			known = listed
