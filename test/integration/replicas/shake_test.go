@@ -109,10 +109,11 @@ func (w *crowd) strike(random *rand.Rand, r *replica, what blow) {
 // lostLease is what a replica logs that could not renew its Lease.
 const lostLease = "the Lease could not be renewed"
 
-// awaitLoss waits until a replica that was cut off has lost its Lease once more. One that has none
-// yet serves nothing and waits for the API server.
+// awaitLoss waits until a replica that was cut off has lost its Lease once more. One that has none,
+// or lost it just before, serves nothing and waits for the API server.
 func (w *crowd) awaitLoss(r *replica, before int) {
-	if !strings.Contains(r.log.String(), "serves buckets") {
+	log := r.log.String()
+	if !strings.Contains(log, "serves buckets") || strings.LastIndex(log, lostLease) > strings.LastIndex(log, "this process holds its Lease") {
 		return
 	}
 	kit.Eventually(w.T, "the replica has lost its Lease", func() error {
