@@ -76,6 +76,9 @@ func (k *kind) stateIn(in ...string) live.State {
 	if stuck && k.next != nil && k.next.troubleIn(in...) != nil {
 		err = k.next.troubleIn(in...) // it tries again, and so knows better
 	}
+	if k.next != nil && !k.current.need.Covers(k.next.need) && k.next.troubleIn(in...) != nil {
+		err = k.next.troubleIn(in...) // more is needed than is known
+	}
 	if !k.current.isSyncedIn(in...) || stuck {
 		return live.State{Holds: k.current.need, Err: err}
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,7 +168,11 @@ func (r *Reads) Patched(gvk schema.GroupVersionKind, uid types.UID, in ...string
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	found := k.findObjects(group{uid: uid}, matchAll)
-	if err := k.checkSynced(in...); err != nil {
+	err := k.checkSynced(in...)
+	if err == nil && !k.current.need.Covers(live.Body) { // without managedFields, no patches are seen
+		err = cmp.Or(k.stateIn(in...).Err, errUnlistedFields)
+	}
+	if err != nil {
 		return found, fmt.Errorf("finding patched objects of kind %s: %w", gvk.Kind, err)
 	}
 	return found, nil

@@ -108,7 +108,7 @@ func (r *Reads) answerQuery(q Query) (found []live.Object, err error) {
 			return
 		}
 		if asksMore {
-			err = errUnlistedFields
+			err = cmp.Or(k.stateIn().Err, errUnlistedFields)
 			return
 		}
 		if err = cmp.Or(k.checkReach(q), k.deletionDue(q.groupOf(), q.matchesObject)); err != nil {

@@ -62,7 +62,8 @@ func (t troubles) isStuck() bool { return t.isLasting || isLasting(t.list) || is
 func (t troubles) isGivenUp(now time.Time) bool {
 	var silent *SilentError
 	var late *transport.TimeoutError
-	return t.isStuck() || !t.since.IsZero() && now.Sub(t.since) >= lastingAfter || errors.As(t.list, &silent) || errors.As(t.list, &late)
+	return apierrors.IsForbidden(t.list) || apierrors.IsForbidden(t.watch) || t.isLasting ||
+		!t.since.IsZero() && now.Sub(t.since) >= lastingAfter || errors.As(t.list, &silent) || errors.As(t.list, &late)
 }
 
 // isRefusal reports whether an error is an answer of the API server, unlike a connection

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 
@@ -61,6 +62,9 @@ func (f *kindWatch) deliverTo(fn func(*notifications)) *notifications {
 // of the watch that it is to follow.
 func (f *kindWatch) becomeReady(o *notifications) {
 	k := f.kind
+	if f == k.next && k.isPacked && f.part.Name != k.current.part.Name {
+		f.inheritStuck(k.current)
+	}
 	if f.listings || !f.hasListed() || f == k.next && f.knowsLess(k.current) {
 		return
 	}
@@ -105,6 +109,22 @@ func (f *kindWatch) hasListed() bool {
 		some = some || s.synced
 	}
 	return some
+}
+
+// inheritStuck takes over what the last watch knows where this one cannot list, as far as it is of the
+// part: one namespace keeps the resources of the others from nobody.
+func (f *kindWatch) inheritStuck(last *kindWatch) {
+	for n, s := range f.stores {
+		if s.synced || !s.isStuck() || n >= len(last.stores) || !last.stores[n].synced {
+			continue
+		}
+		for _, l := range last.stores[n].items {
+			if f.wantsOwnerOf(l) {
+				s.putObject(l)
+			}
+		}
+		s.synced = true
+	}
 }
 
 // knowsLess reports whether the watch does not know yet what the last one knows.
@@ -189,7 +209,12 @@ func (f *kindWatch) newStoreLoop(ctx context.Context, s *store, source cache.Lis
 		Name: about, Description: gvk.String(), Source: source, Expected: expected, Store: s,
 		Failed: func(err error) {
 			f.deliverChange(func(*notifications) {
-				if ctx.Err() == nil && s.troubles.list == nil && s.troubles.watch == nil { // source knows more of what the server answered
+				var silent *SilentError
+				isKnown := s.troubles.list != nil || s.troubles.watch != nil // source knows more of what the server answered
+				if errors.As(err, &silent) {
+					isKnown = isRefusal(s.troubles.list) || isRefusal(s.troubles.watch)
+				}
+				if ctx.Err() == nil && !isKnown {
 					s.troubles.list = err
 				}
 			})

@@ -93,8 +93,14 @@ func (all places) areListing() bool {
 	return slices.ContainsFunc(all, func(p cluster.Place) bool { return !p.IsCurrent && p.Err == nil })
 }
 
-// areSettled reports whether the resources are watched, and known that are wanted now, but for those
-// for which nobody is to wait.
+// areCurrent reports whether the resources are watched, and known that are wanted now, but for those
+// in places in which they cannot be listed.
+func (all places) areCurrent() bool {
+	return len(all) > 0 && !slices.ContainsFunc(all, func(p cluster.Place) bool { return !p.IsCurrent && !p.IsGivenUp })
+}
+
+// areSettled is areCurrent for others that could wait for the resources: for a list that is silent
+// they do not.
 func (all places) areSettled() bool {
 	return len(all) > 0 && !slices.ContainsFunc(all, func(p cluster.Place) bool { return !p.IsCurrent && !p.IsGivenUp && !p.IsSilent })
 }

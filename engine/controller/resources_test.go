@@ -74,29 +74,29 @@ func TestPlaces(t *testing.T) {
 	const why = "resources in namespace b cannot be listed: webs.example.com is forbidden: no rights"
 	const unknown = "resources in namespace a cannot be listed: no connection"
 	for name, c := range map[string]struct {
-		all                                 places
-		listed, undecided, listing, settled bool
+		all                                          places
+		listed, undecided, listing, current, settled bool
 		// troubles are those that are reported, and lasting those that have lasted.
 		troubles, lasting  []string
 		forbidden, failing int
 	}{
 		"nothing is watched":      {},
-		"all are listed":          {all: places{listed, listed}, listed: true, settled: true},
-		"one is forbidden":        {all: places{denied, listed}, listed: true, settled: true, troubles: []string{why}, lasting: []string{why}, forbidden: 1},
-		"all are forbidden":       {all: places{denied}, settled: true, troubles: []string{why}, lasting: []string{why}, forbidden: 1},
+		"all are listed":          {all: places{listed, listed}, listed: true, current: true, settled: true},
+		"one is forbidden":        {all: places{denied, listed}, listed: true, current: true, settled: true, troubles: []string{why}, lasting: []string{why}, forbidden: 1},
+		"all are forbidden":       {all: places{denied}, current: true, settled: true, troubles: []string{why}, lasting: []string{why}, forbidden: 1},
 		"one has not been listed": {all: places{listed, slow}, undecided: true, listing: true},
 		"one gives no answer":     {all: places{listed, {IsSilent: true}}, undecided: true, listing: true, settled: true},
 		"one cannot be reached":   {all: places{listed, refused}, undecided: true, troubles: []string{unknown}, failing: 1},
-		"one is refused for long": {all: places{listed, {Namespace: "a", Err: unreachable, IsGivenUp: true}}, listed: true, settled: true,
+		"one is refused for long": {all: places{listed, {Namespace: "a", Err: unreachable, IsGivenUp: true}}, listed: true, current: true, settled: true,
 			troubles: []string{unknown}, lasting: []string{unknown}, failing: 1},
 		"another part is wanted":     {all: places{{IsListed: true}}, listed: true, listing: true},
 		"in all namespaces at once":  {all: places{{Err: unreachable}}, undecided: true, troubles: []string{"resources cannot be listed: no connection"}, failing: 1},
-		"the watch broke, and lists": {all: places{{IsListed: true, IsCurrent: true, Err: unreachable}}, listed: true, settled: true, troubles: []string{"resources cannot be listed: no connection"}, failing: 1},
+		"the watch broke, and lists": {all: places{{IsListed: true, IsCurrent: true, Err: unreachable}}, listed: true, current: true, settled: true, troubles: []string{"resources cannot be listed: no connection"}, failing: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := []bool{c.all.areListed(), c.all.areUndecided(), c.all.areListing(), c.all.areSettled()}
-			if want := []bool{c.listed, c.undecided, c.listing, c.settled}; !slices.Equal(got, want) {
-				t.Errorf("listed, undecided, listing, settled: %v, want %v", got, want)
+			got := []bool{c.all.areListed(), c.all.areUndecided(), c.all.areListing(), c.all.areCurrent(), c.all.areSettled()}
+			if want := []bool{c.listed, c.undecided, c.listing, c.current, c.settled}; !slices.Equal(got, want) {
+				t.Errorf("listed, undecided, listing, current, settled: %v, want %v", got, want)
 			}
 			if got := c.all.describeTroubles(false); !slices.Equal(got, c.troubles) {
 				t.Errorf("troubles: %q, want %q", got, c.troubles)

@@ -155,7 +155,7 @@ func (f *shareFollower) hasCaughtUp(r *kindController, part replicas.Part) bool 
 	f.mu.Lock()
 	isChosen := !f.readState(r.name).unread && f.resourceShare.Part(r.name) == part && f.childShare.Part(r.name) == part
 	f.mu.Unlock()
-	if !isChosen || !r.resources.listPlaces().areSettled() {
+	if !isChosen || !r.resources.listPlaces().areCurrent() {
 		return false
 	}
 	for gvk := range r.versions.listVersions().childKinds() {
@@ -172,7 +172,7 @@ func (f *shareFollower) hasListed(name string) bool {
 	f.mu.Lock()
 	isChosen := f.readState(name).listing != listing{} && f.resourceShare.Part(name) == share.Part(name)
 	f.mu.Unlock()
-	return isChosen && f.lists.placesOf(name).areSettled()
+	return isChosen && f.lists.placesOf(name).areCurrent()
 }
 
 // openShare reconciles the resources of a kind that this replica serves, if they are known and

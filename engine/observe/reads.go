@@ -57,6 +57,7 @@ func (w world) Select(what template.Object, selector labels.Selector) ([]any, er
 type question struct {
 	scope                     cluster.Scope
 	namespace, name, selector string
+	need                      live.Need
 }
 
 // An answer is what a question found, or why nobody knows.
@@ -68,7 +69,7 @@ type answer struct {
 // askCache answers a question as it was answered before, if it was: by a lookup, or,
 // if it has a selector, by a select.
 func (w *Snapshot) askCache(q cluster.Query) ([]live.Object, error) {
-	key := question{scope: q.Scope, namespace: q.Namespace, name: q.Name}
+	key := question{scope: q.Scope, namespace: q.Namespace, name: q.Name, need: q.Need}
 	if q.Selector != nil {
 		key.selector = q.Selector.String()
 	}

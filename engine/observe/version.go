@@ -120,7 +120,7 @@ func (v *Version) IsPending(c Caches) bool {
 	}
 	for scope, need := range v.Scopes() {
 		s := c.Reads.State(scope)
-		if s.Coming() || s.Phase == live.Synced && !s.Holds.Covers(need) {
+		if s.Coming() || s.Phase == live.Synced && s.Err == nil && !s.Holds.Covers(need) {
 			return true
 		}
 	}

@@ -256,7 +256,14 @@ func (f *useFinder) followCall(name string, args []expr) []readValue {
 		return append(slices.Clip(found), f.followExpr(args[last-1])...)
 	case name == "first" || name == "last" || name == "mustFirst" || name == "mustLast":
 		return f.itemsOf(f.followExpr(args[0]))
-	case name == "not" || name == "len" || name == "empty":
+	case name == "len":
+		for _, v := range f.followExpr(args[0]) {
+			if !v.isList { // the number of its fields
+				f.useValues([]readValue{v})
+			}
+		}
+		return nil
+	case name == "not" || name == "empty":
 		f.useTruth(f.followExpr(args[0]))
 		return nil
 	case name == "coalesce" || name == "ternary" || name == "ifNil":

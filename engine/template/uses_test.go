@@ -123,6 +123,7 @@ func TestUses(t *testing.T) {
 		"several fields":            {`a: {{ ` + lookup + `.data.color }}{{ ` + lookup + `.data.yaml | quote }}`, "data.color data.yaml"},
 		"nothing but names":         {`a:{{ range ` + list + ` }} {{ .metadata.name }}{{ end }}`, "metadata.name"},
 		"how many":                  {`a: {{ len ` + list + ` }}`, ""},
+		"how many fields":           {`a: {{ len ` + lookup + ` }}`, "*"},
 		"whether there is one":      {`{{ if ` + lookup + ` }}a: 1{{ end }}`, ""},
 		"whether there is none":     {`a: {{ not ` + lookup + ` | quote }}`, ""},
 		"the whole object":          {`a: {{ ` + lookup + ` | toJson | quote }}`, "*"},
