@@ -332,7 +332,7 @@ containerd: $(BIN)/containerd/containerd ## Build a containerd that mounts image
 chart: ## Write again what the chart has of the kinds and rights, and dist/install.yaml
 	@mkdir -p $(BIN) && go build -o $(BIN)/jacquard .
 	@rm -rf $(BIN)/chart && mkdir -p $(BIN)/chart/kinds
-	@$(BIN)/jacquard pack --only base >$(BIN)/chart/base.yaml
+	@$(BIN)/jacquard pack --include base >$(BIN)/chart/base.yaml
 	@for crd in crds/*.yaml; do \
 		name=$$(basename $$crd .yaml); \
 		$(BIN)/jacquard pack $$name >$(BIN)/chart/kinds/$$name.yaml || exit 1; \

@@ -109,7 +109,7 @@ var documented = []step{
 	}},
 	{"helm upgrade jacquard charts/jacquard --namespace jacquard --reset-then-reuse-values --set replicaCount=null", nil},
 	{"helm upgrade jacquard charts/jacquard --namespace jacquard --reset-then-reuse-values --set 'selector=team notin (b)'", (*helm).scale},
-	{"helm install jacquard-b charts/jacquard --namespace jacquard-b --create-namespace --values my-values.yaml --set crd.enabled=false,rbac.userRoles=false,selector=team=b", func(h *helm) {
+	{"helm install jacquard-b charts/jacquard --namespace jacquard-b --create-namespace --values my-values.yaml --set crds.enabled=false,rbac.userRoles=false,selector=team=b", func(h *helm) {
 		if o := h.deployment(); o.Object["spec"].(map[string]any)["replicas"] != int64(3) {
 			h.Errorf("an upgrade resets the replicas that an autoscaler set: %v", o.Object["spec"])
 		}

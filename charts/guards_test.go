@@ -92,7 +92,7 @@ func TestGuardedCRDs(t *testing.T) {
 	if err := remove(); err != nil {
 		t.Errorf("a CRD that may be deleted: %v", err)
 	}
-	if left := ofKind(rendered(t, values(t, "{crd: {keep: false}, guards: {namespaces: false, protect: false}}")),
+	if left := ofKind(rendered(t, values(t, "{crds: {keep: false}, guards: {namespaces: false, protect: false}}")),
 		"ValidatingAdmissionPolicy"); len(left) > 0 {
 		t.Error("an uninstall that is to delete the CRDs would be refused")
 	}

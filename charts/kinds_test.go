@@ -142,15 +142,15 @@ func TestAnotherRelease(t *testing.T) {
 func TestSwitches(t *testing.T) {
 	t.Parallel()
 	for text, gone := range map[string][]string{
-		"{crd: {enabled: false}, kinds: {enabled: [apps.app.huolala.cn]}}": {"CustomResourceDefinition"},
-		"rbac: {create: false, userRoles: false}":                          {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"},
-		"rbac: {create: false}":                                            {"ClusterRoleBinding", "Role", "RoleBinding"},
-		"serviceAccount: {create: false}":                                  {"ServiceAccount"},
-		"metrics: {enabled: false}":                                        {"Service"},
-		"podDisruptionBudget: {enabled: false}":                            {"PodDisruptionBudget"},
+		"{crds: {enabled: false}, kinds: {enabled: [apps.app.huolala.cn]}}": {"CustomResourceDefinition"},
+		"rbac: {create: false, userRoles: false}":                           {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"},
+		"rbac: {create: false}":                                             {"ClusterRoleBinding", "Role", "RoleBinding"},
+		"serviceAccount: {create: false}":                                   {"ServiceAccount"},
+		"metrics: {enabled: false}":                                         {"Service"},
+		"podDisruptionBudget: {enabled: false}":                             {"PodDisruptionBudget"},
 		"{replicaCount: 1}": {"PodDisruptionBudget", "NetworkPolicy", "ServiceMonitor",
 			"PrometheusRule"},
-		"{crd: {enabled: false}, kinds: {enabled: []}}": {"CustomResourceDefinition", "ConfigMap"},
+		"{crds: {enabled: false}, kinds: {enabled: []}}": {"CustomResourceDefinition", "ConfigMap"},
 	} {
 		objects := rendered(t, values(t, text))
 		for _, kind := range gone {
@@ -159,7 +159,7 @@ func TestSwitches(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range ofKind(rendered(t, values(t, "{crd: {keep: false}, kinds: {enabled: [apps.app.huolala.cn]}}")),
+	for _, o := range ofKind(rendered(t, values(t, "{crds: {keep: false}, kinds: {enabled: [apps.app.huolala.cn]}}")),
 		"CustomResourceDefinition") {
 		if o.GetAnnotations()["helm.sh/resource-policy"] != "" {
 			t.Errorf("%s is kept", title(o))

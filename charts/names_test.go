@@ -101,7 +101,7 @@ func TestNulls(t *testing.T) {
 	}
 	for path, isRefused := range map[string]bool{
 		"resources": false, "commonLabels": false, "podLabels": false, "strategy": false, "global": false, "replicaCount": false,
-		"image": true, "log": true, "metrics": true, "probes": true, "crd": true,
+		"image": true, "log": true, "metrics": true, "probes": true, "crds": true,
 	} {
 		_, err := render(release{name: "jacquard", namespace: "jacquard", values: map[string]any{path: nil}})
 		if (err != nil) != isRefused {

@@ -11,14 +11,14 @@ func TestNotes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
 		"kinds: {enabled: [apps.app.huolala.cn]}": {"installed in namespace elsewhere as other-jacquard", "apps.app.huolala.cn",
-			"pack NAME --install elsewhere/other-jacquard", "jacquard eject --all", "--only roles,users,folder | kubectl delete",
+			"pack NAME --installation elsewhere/other-jacquard", "jacquard eject --all", "--include roles,users,folder | kubectl delete",
 			"--clusterrole=other-jacquard:metrics-reader", "leaves the CRDs", "docs/operations/README.md"},
 		"{}": {"serves no kind yet"},
 		"kinds: {enabled: [], custom: {a.b: \"{}\"}}": {"\n  a.b\n"},
-		"crd: {keep: false}":                          {"DELETES THE CRDS"},
+		"crds: {keep: false}":                         {"DELETES THE CRDS"},
 		"readOnly: true":                              {"It is read-only"},
-		"{crd: {enabled: false}, rbac: {userRoles: false}}": {"--install elsewhere/other-jacquard --only folder,roles | kubectl delete",
-			"--only roles,folder | kubectl delete"},
+		"{crds: {enabled: false}, rbac: {userRoles: false}}": {"--installation elsewhere/other-jacquard --include folder,roles | kubectl delete",
+			"--include roles,folder | kubectl delete"},
 		"rbac: {create: false}":                       {"rbac --check --service-account elsewhere/other-jacquard"},
 		"{rbac: {namespaced: true}, namespaces: [a]}": {"Its rights hold in: a."},
 	} {

@@ -62,7 +62,6 @@ func TestArguments(t *testing.T) {
 		"metrics: {secure: false}":             "--metrics-secure=false",
 		"metrics: {port: 9090}":                "--metrics-bind-address=:9090",
 		"metrics: {certSecret: c}":             "--metrics-cert-path=/etc/jacquard/metrics",
-		"leaderElection: {enabled: false}":     "--leader-elect=false",
 		"leaderElection: {leaseDuration: 30s}": "--leader-elect-lease-duration=30s",
 		"leaderElection: {renewDeadline: 20s}": "--leader-elect-renew-deadline=20s",
 		"leaderElection: {retryPeriod: 4s}":    "--leader-elect-retry-period=4s",

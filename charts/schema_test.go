@@ -32,7 +32,7 @@ func TestRefusals(t *testing.T) {
 		"metrics: {serviceMonitor: {enabeld: true}}":                "at '/metrics/serviceMonitor': additional properties 'enabeld' not allowed",
 		"image: {digest: latest}":                                   "at '/image/digest': 'latest' does not match pattern",
 		"image: {pullPolicy: Sometimes}":                            "at '/image/pullPolicy': value must be one of 'Always', 'IfNotPresent', 'Never'",
-		"crd: {keep: \"yes\"}":                                      "at '/crd/keep': got string, want boolean",
+		"crds: {keep: \"yes\"}":                                     "at '/crds/keep': got string, want boolean",
 		"kinds: {enabled: [apps]}":                                  "at '/kinds/enabled/0': 'apps' does not match pattern",
 		"kinds: {enable: []}":                                       "at '/kinds': additional properties 'enable' not allowed",
 		"kinds: {apps.app.huolala.cn: {settings: {}}}":              "at '/kinds/apps.app.huolala.cn': additional properties 'settings' not allowed",
@@ -51,6 +51,9 @@ func TestRefusals(t *testing.T) {
 		"{replicaCount: 2, podDisruptionBudget: {minAvailable: 2}}":                                   "podDisruptionBudget: no Pod could be evicted",
 		"{replicaCount: 2, podDisruptionBudget: {maxUnavailable: 0}}":                                 "podDisruptionBudget: no Pod could be evicted",
 		"{replicaCount: 2, podDisruptionBudget: {minAvailable: 100%}}":                                "podDisruptionBudget: no Pod could be evicted",
+		"crd: {enabled: false}":                                                                       "crd is called crds now",
+		"flowControl: {shares: 20}":                                                                   "flowControl.shares is called flowControl.nominalConcurrencyShares now",
+		"leaderElection: {enabled: false}":                                                            "leaderElection.enabled has no effect",
 		"rbac: {namespaced: true}":                                                                    "rbac.namespaced: say in which namespaces",
 		"metrics: {service: {enabled: false}, serviceMonitor: {enabled: true}}":                       "metrics.serviceMonitor.enabled: it needs metrics.service.enabled",
 	} {

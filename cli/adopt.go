@@ -63,7 +63,7 @@ The exit code is 1 if an object that exists cannot be taken over.`,
 	o.addFlags(cmd)
 	cmd.Flags().BoolVar(&o.all, "all", false, "look at all resources of the kind; with --namespace, at those of this namespace")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "take the objects over; without it, only print")
-	cmd.Flags().StringVar(&o.identity, "identity", "", "with --all: only look at the resources of this installation, "+
+	cmd.Flags().StringVar(&o.identity, "installation", "", "with --all: only look at the resources of this installation, "+
 		"if several serve a shard of the kind each")
 	return cmd
 }

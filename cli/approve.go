@@ -47,15 +47,15 @@ in the operator's ConfigMaps is another one, which the operator has not loaded y
 With --all-waves, later waves neither wait until their resources are ready nor
 stop if one is refused. It first prints how many resources this affects.
 
-With --only, the changed folder serves only these resources, and may delete their
+With --resource, the changed folder serves only these resources, and may delete their
 children. The rollout remains stopped.
 
 With --wait, the command waits until the rollout is complete. The exit code is 1 if it
 stops again, or the time is over.
 
 If several installations serve a shard of the kind each, and several rollouts are
-stopped, choose one with --identity.`,
-		Example: "  jacquard approve webs.example.com\n  jacquard approve web --only shop/front\n" +
+stopped, choose one with --installation.`,
+		Example: "  jacquard approve webs.example.com\n  jacquard approve web --resource shop/front\n" +
 			"  jacquard approve webs.example.com --stop 250c9685a8a1aede/Deletes/Zk3wq0aP --yes",
 		Args: oneKind(&o.wait),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
@@ -64,12 +64,12 @@ stopped, choose one with --identity.`,
 	o.confirmation.addFlags(cmd)
 	cmd.Flags().StringVar(&o.stop, "stop", "", "approve only the stop with this `ID`")
 	cmd.Flags().StringVar(&o.operatorNamespace, "operator-namespace", "", "namespace of the operator; default the one that its identity names")
-	cmd.Flags().StringVar(&o.identity, "identity", "", "approve the rollout of this installation")
+	cmd.Flags().StringVar(&o.identity, "installation", "", "approve the rollout of this installation")
 	cmd.Flags().BoolVar(&o.allWaves, "all-waves", false, "do not stop later waves for this reason either")
-	cmd.Flags().StringArrayVar(&o.only, "only", nil, "roll out to this resource only, NAMESPACE/NAME; may be given several times")
+	cmd.Flags().StringArrayVar(&o.only, "resource", nil, "roll out to this resource only, NAMESPACE/NAME; may be given several times")
 	waitFlag(cmd, &o.wait, "the rollout is complete")
-	cmd.MarkFlagsMutuallyExclusive("only", "all-waves")
-	cmd.MarkFlagsMutuallyExclusive("only", "wait")
+	cmd.MarkFlagsMutuallyExclusive("resource", "all-waves")
+	cmd.MarkFlagsMutuallyExclusive("resource", "wait")
 	return cmd
 }
 
@@ -137,7 +137,7 @@ func (o *approveOptions) compareFolder(ctx context.Context, stop *approve.Stop) 
 	return unknown, nil
 }
 
-// resolveOnly returns the resources of --only as NAMESPACE/NAME. Each of them must exist.
+// resolveOnly returns the resources of --resource as NAMESPACE/NAME. Each of them must exist.
 func (o *approveOptions) resolveOnly(ctx context.Context, s *sight, k *liveview.Kind) ([]string, error) {
 	var names []string
 	for _, word := range o.only {

@@ -47,7 +47,7 @@ func TestApproveActsAfterYes(t *testing.T) {
 	}{
 		{"web", 1, []string{"deletes 20 Service:\n  shop/web-00\n", "and 18 more that cannot be listed: ", "nothing was changed",
 			"  jacquard approve webs.example.com --kubeconfig " + kubeconfig + " --stop " + pin + " --yes\n"}},
-		{"web --dry-run --identity default/jacquard", 0, []string{" --identity default/jacquard --kubeconfig"}},
+		{"web --dry-run --installation default/jacquard", 0, []string{" --installation default/jacquard --kubeconfig"}},
 		{"web --stop 0011223344556677/Deletes/Zk3wq0aP --yes", 1, []string{"the folder changed, from 0011223344556677 to 250c9685a8a1aede"}},
 		{"web --stop 250c9685a8a1aede/Deletes/other --yes", 1, []string{"it would delete other children than then: now 38"}},
 		{"web --stop " + pin + " --dry-run", 0, []string{"deletes 20 Service"}},

@@ -32,7 +32,7 @@ func forgedReport(t *testing.T, kinds ...any) *unstructured.Unstructured {
 // TestReportWithoutClaimDecidesNothing: a report counts only if its installation holds a
 // claim on the CRD, so a forged Lease changes neither an exit code nor what is awaited.
 func TestReportWithoutClaimDecidesNothing(t *testing.T) {
-	forged := map[string]any{"name": "webs.example.com", "served": "example.com/v1", "state": "Broken", "message": "the forger's text"}
+	forged := map[string]any{"name": "webs.example.com", "served": "example.com/v1", "state": "FolderInvalid", "message": "the forger's text"}
 	for _, c := range []struct {
 		args string
 		// claims is the other CRD, if the forger's installation holds a claim on it.
@@ -40,9 +40,9 @@ func TestReportWithoutClaimDecidesNothing(t *testing.T) {
 		code      int
 		text, not string
 	}{
-		{"status", "", verdict.NotKnown.ExitCode(), "team/own", "the forger's text"},
+		{"status", "", verdict.Unknown.ExitCode(), "team/own", "the forger's text"},
 		{"status webs.example.com --wait=1m", "", exitOK, "webs.example.com: Serving", "the forger's text"},
-		{"status", "nets.example.com", exitFailed, "a root cannot be read", "webs.example.com is Broken"},
+		{"status", "nets.example.com", exitFailed, "a root cannot be read", "webs.example.com is FolderInvalid"},
 		{"status webs.example.com --wait=1m", "nets.example.com", exitOK, "webs.example.com: Serving", "the forger's text"},
 	} {
 		s, kubeconfig, _ := sickCluster(t, http.NotFound)
@@ -64,7 +64,7 @@ func TestReportWithoutClaimDecidesNothing(t *testing.T) {
 
 // TestNamedInstallationNeedsNoClaim: whoever names an installation sees what it reports.
 func TestNamedInstallationNeedsNoClaim(t *testing.T) {
-	for _, flag := range []string{"--install=team/own", "--operator-namespace=team"} {
+	for _, flag := range []string{"--installation=team/own", "--operator-namespace=team"} {
 		s, kubeconfig, _ := sickCluster(t, http.NotFound)
 		s.Put(object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: team}}"))
 		s.Put(forgedReport(t))
@@ -77,7 +77,7 @@ func TestNamedInstallationNeedsNoClaim(t *testing.T) {
 }
 
 // TestClaimlessAreFewAndCanBeShown: a report that names another installation is listed by
-// the name that --install takes, and many forged reports do not hide what is well.
+// the name that --installation takes, and many forged reports do not hide what is healthy.
 func TestClaimlessAreFewAndCanBeShown(t *testing.T) {
 	s, kubeconfig, _ := sickCluster(t, http.NotFound)
 	s.Put(object(t, "{apiVersion: v1, kind: Namespace, metadata: {name: team}}"))
@@ -97,17 +97,17 @@ func TestClaimlessAreFewAndCanBeShown(t *testing.T) {
 	if text := run("--all"); !strings.Contains(text, "team/own29\n") {
 		t.Errorf("status --all:\n%s", text)
 	}
-	if text := run("--install=team/own00"); !strings.Contains(text, `it says that it is of "team/own"`) {
-		t.Errorf("status --install:\n%s", text)
+	if text := run("--installation=team/own00"); !strings.Contains(text, `it says that it is of "team/own"`) {
+		t.Errorf("status --installation:\n%s", text)
 	}
 }
 
 // TestReportsDecideNothingWithoutCRDs: who may not read CRDs cannot tell a forged report from
-// another one, so none decides that all is well, or that something is not.
+// another one, so none decides that everything is healthy, or that something is not.
 func TestReportsDecideNothingWithoutCRDs(t *testing.T) {
-	for _, state := range []string{"Serving", "Broken"} {
+	for _, state := range []string{"Serving", "FolderInvalid"} {
 		for args, code := range map[string]int{
-			"status": verdict.NotKnown.ExitCode(), "status --operator-namespace=team": exitFailed,
+			"status": verdict.Unknown.ExitCode(), "status --operator-namespace=team": exitFailed,
 			"status webs.example.com --wait=1s": exitFailed,
 		} {
 			s, kubeconfig, _ := sickCluster(t, http.NotFound)

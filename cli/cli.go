@@ -75,6 +75,7 @@ func newRoot(started *bool) *cobra.Command {
 			return errors.New("a command is missing")
 		},
 	}
+	root.SetFlagErrorFunc(explainFlagError)
 	root.AddCommand(newRun(), newVersion())
 	addTools(root)
 	return root

@@ -33,9 +33,9 @@ func addCompletions(cmd *cobra.Command) {
 		addCompletions(sub)
 	}
 	for flag, mark := range map[string]func(string) error{
-		"root": cmd.MarkFlagDirname, "out": cmd.MarkFlagDirname, "from-chart": cmd.MarkFlagDirname, "against": cmd.MarkFlagDirname,
+		"root": cmd.MarkFlagDirname, "output-dir": cmd.MarkFlagDirname, "from-chart": cmd.MarkFlagDirname, "against": cmd.MarkFlagDirname,
 		"config":         func(flag string) error { return cmd.MarkFlagFilename(flag, yamlFiles...) },
-		"cluster":        func(flag string) error { return cmd.MarkFlagFilename(flag, yamlFiles...) },
+		"cluster-file":   func(flag string) error { return cmd.MarkFlagFilename(flag, yamlFiles...) },
 		"example":        func(flag string) error { return cmd.MarkFlagFilename(flag, yamlFiles...) },
 		"from-crd":       func(flag string) error { return cmd.MarkFlagFilename(flag, yamlFiles...) },
 		"from-manifests": func(flag string) error { return cmd.MarkFlagFilename(flag, yamlFiles...) },

@@ -24,8 +24,8 @@ func TestConfirm(t *testing.T) {
 		{"web --yes", true, nil, ""},
 		{"web", false, errFindings, pinned + " --stop a/b --yes"},
 		{"web --dry-run", false, nil, pinned + " --stop a/b --yes"},
-		{"web --stop old --context kind-a --only a/b --only c --all-waves --wait --dry-run", false, nil,
-			pinned + " --all-waves --context kind-a --only a/b --only c --wait=10m0s --stop a/b --yes"},
+		{"web --stop old --context kind-a --resource a/b --resource c --all-waves --wait --dry-run", false, nil,
+			pinned + " --all-waves --context kind-a --resource a/b --resource c --wait=10m0s --stop a/b --yes"},
 		{"web --all-waves=false --wait=1m", false, errFindings, pinned + " --all-waves=false --wait=1m0s --stop a/b --yes"},
 	} {
 		var given confirmation
@@ -38,7 +38,7 @@ func TestConfirm(t *testing.T) {
 		act.Flags().String("stop", "", "")
 		act.Flags().String("context", "", "")
 		act.Flags().String("unused", "default", "")
-		act.Flags().StringArray("only", nil, "")
+		act.Flags().StringArray("resource", nil, "")
 		act.Flags().Bool("all-waves", false, "")
 		act.Flags().Duration("wait", 0, "")
 		act.Flags().Lookup("wait").NoOptDefVal = usualWait

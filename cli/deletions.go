@@ -19,10 +19,10 @@ type deletionList struct {
 	Stop string `json:"stop"`
 	// Deleted is how many children the rollout would delete, and Deletions are those that
 	// are known.
-	Deleted   int      `json:"deleted"`
+	Deleted   int      `json:"deletionCount"`
 	Deletions []string `json:"deletions"`
 	// Unread says why the others are not known.
-	Unread string `json:"unread,omitempty"`
+	Unread string `json:"readError,omitempty"`
 }
 
 // printDeletions prints everything that the stopped rollout of a kind would delete.
@@ -45,9 +45,9 @@ func (o *statusOptions) printDeletions(cmd *cobra.Command, name string) error {
 		return err
 	}
 	names, unread := stop.Deletions(cmd.Context(), s.Survey, o.operatorNamespace)
-	known := verdict.Well
+	known := verdict.Healthy
 	if unread != nil {
-		known = verdict.NotKnown
+		known = verdict.Unknown
 	}
 	if o.output == "json" {
 		list := deletionList{Kind: k.Name, Stop: stop.ID(), Deleted: stop.Record.DeletionCount, Deletions: append([]string{}, names...)}

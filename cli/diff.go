@@ -92,7 +92,7 @@ be read.`,
 	cmd.Flags().BoolVar(&o.all, "all", false, "look at every resource of the kinds")
 	cmd.Flags().BoolVarP(&o.full, "full", "v", false, "also show unchanged children; with --all, show the differences of every resource")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text, json or markdown (for a comment)")
-	cmd.Flags().StringVar(&o.identity, "identity", "",
+	cmd.Flags().StringVar(&o.identity, "installation", "",
 		"with --all: only look at the resources of this installation; required if several serve a shard of the kind each")
 	cmd.Flags().StringVar(&o.revision, "revision", "", "look at this revision of the kind's folder: its number, or at least six characters of its digest")
 	operatorNamespaceFlag(cmd, &o.operatorNamespace, "", "with --revision: namespace of the operator; default any")

@@ -31,7 +31,7 @@ func (o *diffOptions) formatMarkdown() *markdown {
 	}
 	for _, i := range o.impacts {
 		for _, r := range i.Sorted() {
-			if r.Outcome() != diff.Nothing || r.Counts[diff.Held] > 0 || len(r.Waiting) > 0 {
+			if r.Outcome() != diff.Nothing || r.Counts[diff.Blocked] > 0 || len(r.Waiting) > 0 {
 				resourceMarkdown(m, r, o.full)
 			}
 		}

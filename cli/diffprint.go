@@ -52,7 +52,7 @@ func diffSummary(r *diff.Resource) string {
 }
 
 func childrenSummary(r *diff.Resource) string {
-	if r.Outcome() == diff.Nothing && len(r.Waiting) == 0 && r.Counts[diff.Held] == 0 {
+	if r.Outcome() == diff.Nothing && len(r.Waiting) == 0 && r.Counts[diff.Blocked] == 0 {
 		return "nothing would change"
 	}
 	children := "children: " + r.Counts.String()
@@ -90,7 +90,7 @@ func printImpact(w io.Writer, i *diff.Impact, full bool) {
 		switch {
 		case full:
 			printDiff(w, r, false)
-		case r.Outcome() != diff.Nothing || r.Counts[diff.Held] > 0 || len(r.Waiting) > 0:
+		case r.Outcome() != diff.Nothing || r.Counts[diff.Blocked] > 0 || len(r.Waiting) > 0:
 			fmt.Fprintf(w, "%s: %s\n", diffNamed(r), diffSummary(r))
 			printWrong(w, r)
 			printUnready(w, r)

@@ -53,7 +53,7 @@ can interrupt it and run it again.`,
 	flags.BoolVar(&o.all, "all", false, "eject all kinds, and the objects of kinds whose CRD is gone")
 	flags.BoolVar(&o.yes, "yes", false, "eject; without it, only print")
 	flags.BoolVar(&o.dry, "dry-run", false, "only print, and try it as a dry run; this is the default")
-	flags.BoolVar(&o.stopped, "stopped", false, "confirm that no operator runs, if the command cannot find out")
+	flags.BoolVar(&o.stopped, "operator-stopped", false, "confirm that no operator runs, if the command cannot find out")
 	cmd.MarkFlagsMutuallyExclusive("yes", "dry-run")
 	return cmd
 }

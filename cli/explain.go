@@ -41,12 +41,12 @@ left out the others.
 NAME/RESOURCE is a live resource; NAME is that of its CRD, or kind, plural or short
 name. Then the output also shows for every child whether it is ready, when it was
 last applied, and who else owns which of its fields. FILE contains resources (- is
-stdin), and --case is a golden case. Neither needs a cluster; --cluster is a file
+stdin), and --case is a golden case. Neither needs a cluster; --cluster-file is a file
 that stands for one.
 
 Of values, only numbers, booleans and lengths are shown; of Secrets, nothing.`,
 		Example: `  jacquard explain webs.example.com/team-a/shop
-  jacquard explain resource.yaml --cluster cluster.yaml
+  jacquard explain resource.yaml --cluster-file cluster.yaml
   jacquard explain --case apps.example.com/plain`,
 		Args: func(_ *cobra.Command, args []string) error { return o.checkArgs(args) },
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) },
@@ -54,7 +54,7 @@ Of values, only numbers, booleans and lengths are shown; of Secrets, nothing.`,
 	rootFlag(cmd, &o.roots)
 	configFlag(cmd, &o.config)
 	o.addFlags(cmd)
-	cmd.Flags().StringVar(&o.cluster, "cluster", "", "with FILE: file with objects that stand for the cluster")
+	cmd.Flags().StringVar(&o.cluster, "cluster-file", "", "with FILE: file with objects that stand for the cluster")
 	cmd.Flags().StringVar(&o.golden, "case", "", "a golden case, `NAME/CASE`")
 	cmd.Flags().BoolVarP(&o.full, "full", "v", false, "list all fields of other field managers")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "text", "text or json")

@@ -57,7 +57,7 @@ func (o *historyOptions) commonFlags(cmd *cobra.Command) {
 	o.access.addFlags(cmd)
 	operatorNamespaceFlag(cmd, &o.operatorNamespace, "", "namespace of the operator; default any")
 	refuseNamespace(cmd)
-	cmd.Flags().StringVar(&o.identity, "identity", "", "the installation, if several serve a shard of the kind each")
+	cmd.Flags().StringVar(&o.identity, "installation", "", "the installation, if several serve a shard of the kind each")
 }
 
 // readHistory reads the history of a kind from the cluster.

@@ -48,7 +48,7 @@ spec:
 		"json": `{
   "version": 1,
   "findings": [],
-  "silenced": [
+  "ignored": [
     {
       "kind": "widgets.example.com",
       "class": "falsy",

@@ -194,7 +194,7 @@ type (
 	jsonFindings struct {
 		Version  int           `json:"version"`
 		Findings []jsonFinding `json:"findings"`
-		Silenced []jsonFinding `json:"silenced,omitempty"`
+		Silenced []jsonFinding `json:"ignored,omitempty"`
 		// NotChecked have no class.
 		NotChecked []jsonFinding `json:"notChecked,omitempty"`
 	}

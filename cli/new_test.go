@@ -89,7 +89,7 @@ func TestManifestsOfAnApplication(t *testing.T) {
 			t.Errorf("%s holds a secret", file)
 		}
 	})
-	another := runs(t, "", "render", "templates/shops.example.com/tests/another/cr.yaml")
+	another := runs(t, "", "render", "templates/shops.example.com/tests/another/resource.yaml")
 	for _, bad := range []string{"\n  name: shop\n", "shop-db.", "app: shop-db"} {
 		if strings.Contains(another, bad) {
 			t.Errorf("another Shop still says %q:\n%s", bad, another)

@@ -46,7 +46,7 @@ ConfigMaps also hold the settings of that file for the kinds.`,
 	}
 	f.addFlags(c)
 	configFlag(c, &f.config)
-	c.Flags().StringSliceVar(&f.only, "only", pack.Parts,
+	c.Flags().StringSliceVar(&f.only, "include", pack.Parts,
 		"what to print, comma-separated: roles, users, crd, folder; or base: the operator's roles that do not depend on its kinds")
 	return c
 }
@@ -55,9 +55,9 @@ ConfigMaps also hold the settings of that file for the kinds.`,
 func (f *packFlags) addFlags(c *cobra.Command) {
 	rootFlag(c, &f.roots)
 	flags := c.Flags()
-	flags.StringVar(&f.install, "install", "jacquard/jacquard",
+	flags.StringVar(&f.install, "installation", "jacquard/jacquard",
 		"`NAMESPACE/NAME` of the installation: the operator's namespace, and the ClusterRole that aggregates the roles of its kinds (the release's full name)")
-	flags.StringVar(&f.account, "service-account", "", "`NAMESPACE/NAME` of the operator's service account; default that of --install")
+	flags.StringVar(&f.account, "service-account", "", "`NAMESPACE/NAME` of the operator's service account; default that of --installation")
 	flags.BoolVar(&f.unchecked, "no-lint", false, "also pack kinds with findings, if they load")
 }
 
@@ -66,10 +66,10 @@ func (f *packFlags) checkFlags(_ *cobra.Command, names []string) error {
 	known := append([]string{pack.Base}, pack.Parts...)
 	for _, part := range f.only {
 		if !slices.Contains(known, part) {
-			return fmt.Errorf("--only %s: %s", part, suggestName(part, known))
+			return fmt.Errorf("--include %s: %s", part, suggestName(part, known))
 		}
 	}
-	if err := checkNamespaced("install", f.install); err != nil {
+	if err := checkNamespaced("installation", f.install); err != nil {
 		return err
 	}
 	f.account = cmp.Or(f.account, f.install)

@@ -36,7 +36,7 @@ func TestPlayground(t *testing.T) {
 			t.Chdir(dir)
 			var cluster []string
 			if start.Files[playground.Cluster] != "" {
-				cluster = []string{"--cluster", playground.Cluster}
+				cluster = []string{"--cluster-file", playground.Cluster}
 			}
 			out := playground.Run(t.Context(), start.Input)
 			for what, compared := range map[string]struct {
@@ -45,7 +45,7 @@ func TestPlayground(t *testing.T) {
 			}{
 				"render":  {out.Objects, append([]string{"render", playground.Resource}, cluster...)},
 				"explain": {out.Explanation, append([]string{"explain", "-v", playground.Resource}, cluster...)},
-				"rbac":    {out.Roles, []string{"rbac", "--only", "kinds,users"}},
+				"rbac":    {out.Roles, []string{"rbac", "--include", "kinds,users"}},
 			} {
 				if want := output(t, compared.args...); compared.got != want {
 					t.Errorf("%s: got\n%s\nwant\n%s", what, compared.got, want)

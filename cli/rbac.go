@@ -35,7 +35,7 @@ type rbacFlags struct {
 	output   string
 }
 
-// parts are what --only may say.
+// parts are what --include may say.
 var parts = []string{"base", "kinds", "users"}
 
 func newRBAC() *cobra.Command {
@@ -70,8 +70,8 @@ and 2 for errors.`,
 		"`NAMESPACE/NAME` of the operator's service account; its namespace is the operator's own")
 	flags.StringSliceVar(&f.namespaces, "namespaces", nil,
 		"print Roles in these namespaces, comma-separated, for an operator that runs with the same --namespaces")
-	flags.StringVar(&f.identity, "identity", "", "for an operator that runs with the same --identity; default NAMESPACE/jacquard")
-	flags.StringSliceVar(&f.only, "only", parts, "what to print, comma-separated: base (what every operator needs), kinds, users")
+	flags.StringVar(&f.identity, "installation", "", "for an operator that runs with the same --installation; default NAMESPACE/jacquard")
+	flags.StringSliceVar(&f.only, "include", parts, "what to print, comma-separated: base (what every operator needs), kinds, users")
 	flags.BoolVar(&f.install, "install-crds", false, "for an operator that runs with --install-crds")
 	flags.BoolVar(&f.check, "check", false, "ask the cluster which permissions you lack, or the account of --service-account or --as")
 	flags.StringVar(&f.as, "as", "", "with --check: the `USER` whose permissions are checked")
@@ -91,7 +91,7 @@ func (f *rbacFlags) checkFlags(cmd *cobra.Command) error {
 	}
 	for _, part := range f.only {
 		if !slices.Contains(parts, part) {
-			return fmt.Errorf("--only %s: %s", part, suggestName(part, parts))
+			return fmt.Errorf("--include %s: %s", part, suggestName(part, parts))
 		}
 	}
 	if err := f.soundNamespaces(cmd); err != nil {

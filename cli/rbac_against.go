@@ -22,8 +22,8 @@ type roleChange struct {
 	Holder     string   `json:"holder"`
 	Added      []lack   `json:"added,omitempty"`
 	Removed    []lack   `json:"removed,omitempty"`
-	Labelled   []string `json:"labelled,omitempty"`
-	Unlabelled []string `json:"unlabelled,omitempty"`
+	Labelled   []string `json:"addedLabels,omitempty"`
+	Unlabelled []string `json:"removedLabels,omitempty"`
 }
 
 // compareRoles prints how the roles differ from those of an earlier state. The exit code is 1 if

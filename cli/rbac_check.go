@@ -23,7 +23,7 @@ type lack struct {
 	Resource      string   `json:"resource"`
 	ResourceNames []string `json:"resourceNames,omitempty"`
 	Verbs         []string `json:"verbs"`
-	Why           []string `json:"why"`
+	Why           []string `json:"neededFor"`
 	text          string
 }
 

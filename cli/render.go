@@ -31,7 +31,7 @@ func newRender() *cobra.Command {
 the order of the files. A comment before each child names its resource, and the
 place of its template.
 
-Templates find the objects of other kinds in the files, and those of --cluster,
+Templates find the objects of other kinds in the files, and those of --cluster-file,
 when they read. If there is an error, nothing is printed. A file that waits is not
 an error: stderr says what it waits for, and the other files are printed.
 
@@ -44,7 +44,7 @@ ends in (patch). Do not pass patches to kubectl.`,
 		},
 	}
 	rootFlag(cmd, &o.roots)
-	cmd.Flags().StringVar(&o.cluster, "cluster", "", "file with objects that stand for the cluster")
+	cmd.Flags().StringVar(&o.cluster, "cluster-file", "", "file with objects that stand for the cluster")
 	configFlag(cmd, &o.config)
 	return cmd
 }

@@ -46,7 +46,7 @@ What you may not preview, or what takes longer than 30 seconds, is listed as suc
 The present folder is that in the operator's ConfigMaps, whether the operator has
 loaded it or not. If it is elsewhere, an operator must run.
 
-The rollback holds until there is a third folder. To end it earlier, use --release: then
+The rollback holds until there is a third folder. To end it earlier, use --end: then
 the present folder is rolled out again. It prints the same plan, but approves no
 deletion: a rollout that would delete more than it may stops, and waits for jacquard
 approve. There --digest is that of the revision.
@@ -54,17 +54,17 @@ approve. There --digest is that of the revision.
 With --wait, the command waits until all resources are served by the revision.
 
 The exit code is 0 if it was done, or with --dry-run; else 1.`,
-		Example: "  jacquard rollback webs.example.com\n  jacquard rollback web --to 3 --yes --wait\n  jacquard rollback web --release",
+		Example: "  jacquard rollback webs.example.com\n  jacquard rollback web --to-revision 3 --yes --wait\n  jacquard rollback web --end",
 		Args:    oneKind(&o.wait),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
 	}
 	o.commonFlags(cmd)
 	o.confirmation.addFlags(cmd)
-	cmd.Flags().StringVar(&o.to, "to", "", "revision to serve: its number, or at least six characters of its digest")
+	cmd.Flags().StringVar(&o.to, "to-revision", "", "revision to serve: its number, or at least six characters of its digest")
 	cmd.Flags().StringVar(&o.digest, "digest", "", "only act if the folder that is to be left has this digest")
-	cmd.Flags().BoolVar(&o.release, "release", false, "end the rollback, and serve the present folder again")
+	cmd.Flags().BoolVar(&o.release, "end", false, "end the rollback, and serve the present folder again")
 	waitFlag(cmd, &o.wait, "all resources are served by the revision")
-	cmd.MarkFlagsMutuallyExclusive("to", "release")
+	cmd.MarkFlagsMutuallyExclusive("to-revision", "end")
 	return cmd
 }
 
@@ -79,7 +79,7 @@ func (o *rollbackOptions) run(cmd *cobra.Command, name string) error {
 	}
 	pins, preview := []string{"--digest", p.Leaves}, h.Preview(cmd.Context(), p)
 	if p.Revision != nil {
-		pins = append([]string{"--to", strconv.FormatInt(p.Revision.Number, 10)}, pins...)
+		pins = append([]string{"--to-revision", strconv.FormatInt(p.Revision.Number, 10)}, pins...)
 	}
 	out := stripControls(cmd.OutOrStdout())
 	printPlan(out, h, p, preview)
@@ -138,7 +138,7 @@ func describeOutcome(h *history.History, p *history.Plan) string {
 	if p.Revision == nil {
 		return fmt.Sprintf("released: the present folder of %s is rolled out again", h.Kind)
 	}
-	return fmt.Sprintf("%s goes back to revision %d (%s) until there is a third folder; to end that: jacquard rollback %s --release",
+	return fmt.Sprintf("%s goes back to revision %d (%s) until there is a third folder; to end that: jacquard rollback %s --end",
 		h.Kind, p.Revision.Number, p.Revision.Digest, h.Kind)
 }
 

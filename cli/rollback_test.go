@@ -206,7 +206,7 @@ func TestRollbackAsks(t *testing.T) {
 	if n := strings.Count(text, "-more\n"); n != rolledWebs {
 		t.Errorf("it names %d of %d deletions", n, rolledWebs)
 	}
-	pinned := "jacquard rollback webs.example.com --kubeconfig " + c.kubeconfig + " --to 1 --digest " + c.two + " --yes"
+	pinned := "jacquard rollback webs.example.com --kubeconfig " + c.kubeconfig + " --to-revision 1 --digest " + c.two + " --yes"
 	for _, want := range []string{"changes 26 of 26 resources", "25 with ConfigMap changed, ConfigMap pruned", "deletes 25 ConfigMap", pinned} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q", want)
@@ -258,11 +258,11 @@ func TestReleasePrintsItsPlan(t *testing.T) {
 			c.annotate(map[string]string{api.AnnotationRollback: rollout.Rollback{To: c.two, From: c.one, Request: "before"}.String()})
 			c.put(map[string]string{"map.yaml": tt.folder})
 			c.runs(true, tt.from)
-			code, text := c.jacquard("rollback webs --release")
+			code, text := c.jacquard("rollback webs --end")
 			if code != 1 || c.wrote() != "" {
 				t.Errorf("without a yes it exits with %d, or wrote", code)
 			}
-			for _, want := range append(tt.wants, "--release --digest "+c.two+" --yes") {
+			for _, want := range append(tt.wants, " --end ", " --digest "+c.two+" --yes") {
 				if !strings.Contains(text, want) {
 					t.Errorf("it does not say %q", want)
 				}

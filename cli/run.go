@@ -66,7 +66,7 @@ or of ~/.kube/config, in this order.`,
 	flags.StringSliceVar(&f.options.Namespaces, "namespaces", nil,
 		"only serve resources in these namespaces, comma-separated, and create nothing elsewhere; default all")
 	flags.StringVar(&f.selector, "selector", "", "only serve resources with these labels, such as team=a,env in (x,y); default all")
-	flags.StringVar(&f.options.Identity, "identity", "",
+	flags.StringVar(&f.options.Identity, "installation", "",
 		"name of this installation; its last part names the Lease; default NAMESPACE/jacquard")
 	flags.BoolVar(&f.options.InstallCRDs, "install-crds", false, "apply the CRDs of crds/ first; one that would break existing resources or clients is not applied")
 	flags.BoolVar(&f.options.AllowBreaking, "allow-breaking", false, "with --install-crds: also apply CRDs that break existing resources or clients")
@@ -97,9 +97,8 @@ or of ~/.kube/config, in this order.`,
 // leaderFlags are the flags of leader election.
 func (f *runFlags) leaderFlags(c *cobra.Command) {
 	flags := c.Flags()
-	flags.BoolVar(&f.options.LeaderElection, "leader-elect", true, "deprecated, without effect: a leader is always elected")
 	flags.StringVar(&f.options.LeaderElectionNamespace, "leader-election-namespace", "",
-		"namespace of the Lease; default that of --operator-namespace, that of --identity, or default")
+		"namespace of the Lease; default that of --operator-namespace, that of --installation, or default")
 	flags.DurationVar(&f.options.Lease.Duration, "leader-elect-lease-duration", controller.LeaseDuration,
 		"how long others wait for a leader that does not renew its Lease")
 	flags.DurationVar(&f.options.Lease.RenewDeadline, "leader-elect-renew-deadline", controller.RenewDeadline,
@@ -174,15 +173,15 @@ func probeAddress(inside bool) string {
 // namespace of --leader-election-namespace, in that of its identity, or in default.
 func (f *runFlags) setPlace(inside bool) {
 	o := &f.options
-	if inside || o.Namespace != "" {
-		return
+	switch namespace, _, both := strings.Cut(o.Identity, "/"); {
+	case o.Namespace != "":
+	case inside:
+		o.LeaderElectionNamespace = cmp.Or(o.LeaderElectionNamespace, podNamespace())
+	case !both:
+		o.Local, o.LeaderElectionNamespace = true, cmp.Or(o.LeaderElectionNamespace, "default")
+	default:
+		o.Local, o.LeaderElectionNamespace = true, cmp.Or(o.LeaderElectionNamespace, namespace, "default")
 	}
-	o.Local = true
-	namespace, _, both := strings.Cut(o.Identity, "/")
-	if !both {
-		namespace = ""
-	}
-	o.LeaderElectionNamespace = cmp.Or(o.LeaderElectionNamespace, namespace, "default")
 }
 
 // readSettings reads a file of settings; nil if its name is "".

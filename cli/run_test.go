@@ -20,6 +20,7 @@ func TestPlace(t *testing.T) {
 		{false, controller.Options{LeaderElectionNamespace: "ops"}, "ops", true},
 		{false, controller.Options{Namespace: "jacquard"}, "", false},
 		{true, controller.Options{Namespace: "jacquard"}, "", false},
+		{true, controller.Options{LeaderElectionNamespace: "ops"}, "ops", false},
 	} {
 		f := runFlags{options: c.of}
 		f.setPlace(c.inside)

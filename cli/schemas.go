@@ -28,15 +28,15 @@ func newSchemas() *cobra.Command {
 		Short: "Write JSON Schemas of CRDs, for editors",
 		Long: `Write the JSON Schema (draft 7) of each CRD of crds/ and schemas/, or of the named
 ones, into a directory: <group>/<kind>_<version>.json, and all.json, which checks
-a resource of any of these kinds. Existing files are overwritten. Without --out,
+a resource of any of these kinds. Existing files are overwritten. Without --output-dir,
 the schema of the one named CRD is printed.`,
-		Example: "  jacquard schemas --out .schemas",
+		Example: "  jacquard schemas --output-dir .schemas",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			return o.run(cmd, names)
 		},
 	}
 	rootFlag(cmd, &o.roots)
-	cmd.Flags().StringVar(&o.out, "out", "", "directory to write the schemas to")
+	cmd.Flags().StringVar(&o.out, "output-dir", "", "directory to write the schemas to")
 	return cmd
 }
 
@@ -76,7 +76,7 @@ func (o *schemasOptions) run(cmd *cobra.Command, names []string) error {
 // printSchema prints the schema of the storage version of one CRD.
 func (o *schemasOptions) printSchema(cmd *cobra.Command, all []jsonschema.Schema, names []string, crds map[string]*schema.CRD) error {
 	if len(names) != 1 {
-		return fmt.Errorf("writing schemas: there are %d CRDs: say where to write by --out DIR, or name one to print", len(names))
+		return fmt.Errorf("writing schemas: there are %d CRDs: say where to write by --output-dir DIR, or name one to print", len(names))
 	}
 	version, err := crds[names[0]].Version("")
 	if err != nil {

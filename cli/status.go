@@ -34,7 +34,7 @@ load and why, the state of the resources, the permissions that the operator lack
 and the CRDs that were served by an operator that is gone.
 
 If you may not read something, this is reported, and the rest is shown. The last line
-says what was looked at, and whether all is well there.
+says what was looked at, and whether everything is healthy there.
 
 With --wait, the command waits for one kind: until its present folder serves all
 its resources, its rollout has stopped or the folder does not load, or the time is
@@ -44,11 +44,11 @@ With --deletions, the command lists everything that the stopped rollout of one k
 would delete.
 
 Exit codes:
-  0  all is well
-  1  something is not well, even if something else is not known; with --wait, the
+  0  everything is healthy
+  1  something is unhealthy, even if something else is unknown; with --wait, the
      folder does not serve all resources
   2  wrong use, such as a namespace or kind that does not exist
-  3  it is not known whether all is well`
+  3  it is not known whether everything is healthy`
 
 func newStatus() *cobra.Command {
 	var o statusOptions
@@ -68,11 +68,11 @@ func newStatus() *cobra.Command {
 			case o.deletions && (len(args) != 1 || o.wait > 0 || o.watch):
 				return fmt.Errorf("--deletions needs the name of one kind, and goes with neither --wait nor --watch")
 			case o.wait == 0 && !o.deletions && len(args) > 0:
-				return fmt.Errorf("status takes the name of a kind only with --wait and --deletions; see also --namespace and --install")
+				return fmt.Errorf("status takes the name of a kind only with --wait and --deletions; see also --namespace and --installation")
 			case o.output != "text" && o.output != "json":
 				return fmt.Errorf("--output is text or json, not %s", o.output)
 			case o.install != "" && (!both || namespace == "" || name == "" || strings.Contains(name, "/")):
-				return fmt.Errorf("--install %s: write NAMESPACE/NAME", o.install)
+				return fmt.Errorf("--installation %s: write NAMESPACE/NAME", o.install)
 			}
 			return nil
 		},
@@ -90,13 +90,13 @@ func newStatus() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "only look at resources in this namespace; default all")
 	operatorNamespaceFlag(cmd, &o.operatorNamespace, "", "only look for operators in this namespace; default all")
-	flags.StringVar(&o.install, "install", "", "only look at this installation, `NAMESPACE/NAME`; default all")
+	flags.StringVar(&o.install, "installation", "", "only look at this installation, `NAMESPACE/NAME`; default all")
 	moreRoots(cmd, &o.roots)
 	flags.StringVarP(&o.output, "output", "o", "text", "text or json")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "show it again after each change, until interrupted")
 	waitFlag(cmd, &o.wait, "the present folder of the kind serves all its resources")
 	flags.BoolVar(&o.deletions, "deletions", false, "list everything that the stopped rollout of the kind would delete")
-	cmd.MarkFlagsMutuallyExclusive("install", "operator-namespace")
+	cmd.MarkFlagsMutuallyExclusive("installation", "operator-namespace")
 	flags.BoolVar(&o.all, "all", false, "list all resources that are not ready, and all operators without a claim")
 	return cmd
 }
@@ -162,9 +162,9 @@ func foldersIn(roots []string) (map[string]*folder.Folder, error) {
 	return all, nil
 }
 
-// exitOf is the error that gives the exit code of a verdict; nil if all is well.
+// exitOf is the error that gives the exit code of a verdict; nil if everything is healthy.
 func exitOf(v verdict.Verdict) error {
-	if v == verdict.Well {
+	if v == verdict.Healthy {
 		return nil
 	}
 	return &exit{v.ExitCode(), errFindings}
@@ -181,7 +181,7 @@ func notKnown(err error) error {
 	case errors.As(err, &kind):
 		return &exit{exitUsage, err}
 	}
-	return &exit{verdict.NotKnown.ExitCode(), err}
+	return &exit{verdict.Unknown.ExitCode(), err}
 }
 
 // listNamespaces returns the namespaces that the flags name.

@@ -39,10 +39,10 @@ func printHealth(w io.Writer, h *health.Health, now time.Time, all bool) {
 		}
 		p.printInstallation(i)
 	}
-	p.list("hold no claim on a CRD, so their reports decide nothing; --install shows one of them", p.limitClaimless(h.Claimless))
+	p.list("hold no claim on a CRD, so their reports decide nothing; --installation shows one of them", p.limitClaimless(h.Claimless))
 	p.list("claimed by operators that are not there", claimTexts(h.Forsaken))
 	unknown := "not known"
-	if h.State == verdict.Well { // the verdict does not depend on it
+	if h.State == verdict.Healthy { // the verdict does not depend on it
 		unknown = "not checked"
 	}
 	p.list(unknown, h.Unknown)
@@ -114,18 +114,18 @@ func (p *healthPrinter) printInstallation(i *health.Installation) {
 func (p *healthPrinter) formatLeader(i *health.Installation) string {
 	age := func(t time.Time) string { return duration.HumanDuration(p.now.Sub(t)) }
 	switch i.Leader.State {
-	case verdict.Leads:
+	case verdict.Leading:
 		if i.Leader.Since.IsZero() {
 			return "leader: " + i.Leader.Holder
 		}
 		return fmt.Sprintf("leader: %s, for %s", i.Leader.Holder, age(i.Leader.Since))
-	case verdict.Gone:
+	case verdict.Uninstalled:
 		return "leader: none, no operator runs: it was uninstalled"
-	case verdict.Overdue:
+	case verdict.LeaseOverdue:
 		return fmt.Sprintf("leader: %s, which has not renewed the Lease for %s", i.Leader.Holder, age(i.Leader.Renewed))
-	case verdict.Late:
+	case verdict.LeaseExpired:
 		return fmt.Sprintf("leader: none, %s has not renewed the Lease for %s", i.Leader.Holder, age(i.Leader.Renewed))
-	case verdict.Nobody:
+	case verdict.NoLeader:
 		return "leader: none, no operator runs"
 	case verdict.LeaderUnknown:
 		if !i.Elects() {
@@ -164,7 +164,7 @@ func (p *healthPrinter) printKinds(all []*health.Kind) {
 }
 
 // marks are what stands before a kind.
-var marks = map[verdict.Verdict]string{verdict.Well: "✓ ", verdict.NotWell: "✗ ", verdict.NotKnown: "? "}
+var marks = map[verdict.Verdict]string{verdict.Healthy: "✓ ", verdict.Unhealthy: "✗ ", verdict.Unknown: "? "}
 
 // printDetails writes the lines below a kind.
 func (p *healthPrinter) printDetails(k *health.Kind) {

@@ -24,15 +24,15 @@ func TestStatusKnowsWhatTheCRDRecords(t *testing.T) {
 		record                       rollout.Record
 		want                         string
 	}{
-		"a stop":                           {"Stopped", "", "", stopped, "Stopped  as reported"},
-		"an approval that is not taken in": {"Stopped", stopped.Stop, "", stopped, "RollingOut  the operator has not taken in the approval yet"},
-		"what was approved goes on": {"Stopped", "", "", rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "new"}}, State: rollout.Running, Total: 3},
+		"a stop":                           {"RolloutStopped", "", "", stopped, "RolloutStopped  as reported"},
+		"an approval that is not taken in": {"RolloutStopped", stopped.Stop, "", stopped, "RollingOut  the operator has not taken in the approval yet"},
+		"what was approved goes on": {"RolloutStopped", "", "", rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "new"}}, State: rollout.Running, Total: 3},
 			"RollingOut  of 3 resources that change 0 are reached"},
-		"what was approved is complete": {"Stopped", "", "", rollout.Record{Revisions: []rollout.Revision{{Digest: "new"}}, State: rollout.Complete},
+		"what was approved is complete": {"RolloutStopped", "", "", rollout.Record{Revisions: []rollout.Revision{{Digest: "new"}}, State: rollout.Complete},
 			"RollingOut  the operator has not reported yet that its rollout is complete"},
 		"a rollback that is not taken in":                   {"Serving", "", "old new r", rollout.Record{}, "RollingOut  " + back},
-		"a rollback of a folder that does not load":         {"Broken", "", "old new r", rollout.Record{}, "Broken  as reported"},
-		"a rollout of a folder that does not load any more": {"Broken", "", "", rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "new"}}, State: rollout.Running}, "Broken  as reported"},
+		"a rollback of a folder that does not load":         {"FolderInvalid", "", "old new r", rollout.Record{}, "FolderInvalid  as reported"},
+		"a rollout of a folder that does not load any more": {"FolderInvalid", "", "", rollout.Record{Revisions: []rollout.Revision{{Digest: "base"}, {Digest: "new"}}, State: rollout.Running}, "FolderInvalid  as reported"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, kubeconfig, _ := sickCluster(t, http.NotFound)

@@ -40,13 +40,13 @@ func newTest() *cobra.Command {
 		Use:   "test [NAME…]",
 		Short: "Run the golden cases of kinds",
 		Long: `Run the golden cases of these kinds, or of all: templates/<name>/tests/<case>/
-with cr.yaml (the resource), cluster.yaml (the objects of the cluster; optional),
+with resource.yaml (the resource), cluster.yaml (the objects of the cluster; optional),
 want.yaml (the children) or want-error.txt (the errors; each line is part of a
-message), want-waits.txt (which files wait, and for what; if any do), and
+message), want-waiting.txt (which files wait, and for what; if any do), and
 want-status.yaml (the output of status.yaml; optional). A new case needs only a
-cr.yaml: --update writes the rest.
+resource.yaml: --update writes the rest.
 
-A case may have steps: 1-cr.yaml, 2-cluster.yaml, … Each step sees the children and
+A case may have steps: 1-resource.yaml, 2-cluster.yaml, … Each step sees the children and
 the status of the step before, and keeps the resource and the cluster that it does
 not replace.
 

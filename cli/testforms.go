@@ -19,7 +19,7 @@ type jsonCase struct {
 	Failed   bool     `json:"failed"`
 	Seconds  float64  `json:"seconds"`
 	Findings []string `json:"findings,omitempty"`
-	Wrote    []string `json:"wrote,omitempty"`
+	Wrote    []string `json:"writtenFiles,omitempty"`
 	Skipped  string   `json:"skipped,omitempty"`
 }
 
@@ -29,7 +29,7 @@ func (r *testReport) writeJSON(o *testOptions) error {
 	report := struct {
 		Cases    []jsonCase         `json:"cases"`
 		Coverage []*golden.Coverage `json:"coverage,omitempty"`
-		All      int                `json:"all"`
+		All      int                `json:"total"`
 		Failed   int                `json:"failed"`
 		Seconds  float64            `json:"seconds"`
 	}{Cases: []jsonCase{}, All: all, Failed: failed, Seconds: r.took.Seconds()}

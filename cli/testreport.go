@@ -110,7 +110,7 @@ func (r *testReport) writeText(o *testOptions) error {
 // firstCase says how to make the first case of a kind: of its example, if that is one
 // resource.
 func (o *testOptions) firstCase(name string) string {
-	resource := filepath.Join(o.catalog.Roots[name], "templates", name, "tests", "example", "cr.yaml")
+	resource := filepath.Join(o.catalog.Roots[name], "templates", name, "tests", "example", "resource.yaml")
 	update := "jacquard test " + name
 	if !slices.Equal(o.roots, []string{"."}) {
 		update += " --root " + strings.Join(o.roots, " --root ")

@@ -53,41 +53,41 @@ export function mock({ total = 5000, changes = 20 } = {}) {
   const meaning = (state) => ({
     state,
     ...{
-      Serving: { verdict: 'Well', severity: 'none', color: 'ready', word: 'serving' },
-      RollingOut: { verdict: 'Well', severity: 'info', color: 'reconciling', word: 'rolling out', rollout: true },
-      Stopped: { verdict: 'NotWell', severity: 'warning', color: 'stalled', word: 'rollout stopped', rollout: true, approvable: true },
-      Broken: { verdict: 'NotWell', severity: 'warning', color: 'stalled', word: 'folder does not load' },
+      Serving: { verdict: 'Healthy', severity: 'none', color: 'ready', word: 'serving' },
+      RollingOut: { verdict: 'Healthy', severity: 'info', color: 'reconciling', word: 'rolling out', rollout: true },
+      RolloutStopped: { verdict: 'Unhealthy', severity: 'warning', color: 'stalled', word: 'rollout stopped', rollout: true, approvable: true },
+      FolderInvalid: { verdict: 'Unhealthy', severity: 'warning', color: 'stalled', word: 'folder does not load' },
     }[state],
   })
 
   const health = () => ({
     version: 1,
-    state: 'NotWell',
-    headline: 'in all namespaces: 3 problems; 1 kind rolling out',
+    state: 'Unhealthy',
+    summary: 'in all namespaces: 3 problems; 1 kind rolling out',
     installations: [
       {
         identity: 'jacquard/jacquard',
         namespace: 'jacquard',
-        program: 'v0.4.0',
+        operatorVersion: 'v0.4.0',
         account: 'system:serviceaccount:jacquard:jacquard',
         since: ago(86000),
-        leader: { state: 'Leads', holder: 'jacquard-7c9f8d-abcde', since: ago(86000), renewed: ago(3) },
-        replicas: { deployment: 'jacquard/jacquard', wanted: 3, ready: 3 },
+        leader: { state: 'Leading', holder: 'jacquard-7c9f8d-abcde', since: ago(86000), renewed: ago(3) },
+        replicas: { deployment: 'jacquard/jacquard', desired: 3, ready: 3 },
         members: [0, 1, 2].map((i) => ({
           name: `jacquard-${i}`,
           pod: `jacquard-7c9f8d-${'abc'[i]}bcde`,
           resources: [1820, 1609, 1571][i],
           queue: [0, 3, 0][i],
-          leads: i === 0,
-          late: i === 2,
-          owns: Array.from({ length: 64 }, (_, b) => b).filter((b) => (i === 0 ? b < 22 : i === 1 ? b >= 22 && b < 43 : b >= 43)),
+          leader: i === 0,
+          leaseExpired: i === 2,
+          buckets: Array.from({ length: 64 }, (_, b) => b).filter((b) => (i === 0 ? b < 22 : i === 1 ? b >= 22 && b < 43 : b >= 43)),
         })),
         kinds: kinds.map((name, i) => ({
           name,
           served: 'v1',
           folder: `/templates/${name}`,
           digest: '9a1f0c6be2d34e77',
-          ...meaning(i === 1 && !approved ? 'Stopped' : i === 3 ? 'RollingOut' : i === 4 ? 'Broken' : 'Serving'),
+          ...meaning(i === 1 && !approved ? 'RolloutStopped' : i === 3 ? 'RollingOut' : i === 4 ? 'FolderInvalid' : 'Serving'),
           message:
             i === 1 && !approved
               ? 'the rollout of shops.example.com stopped (Deletes) at wave 1: 3 children would be deleted; jacquard approve shops.example.com lets it go on'
@@ -111,16 +111,16 @@ export function mock({ total = 5000, changes = 20 } = {}) {
       {
         number: 3,
         digest: '9a1f0c6be2d34e7712ab',
-        made: ago(400),
-        serves:
+        created: ago(400),
+        serving:
           kind === kinds[1] && !approved
             ? 'is rolled out: Stopped, of 100 resources that change 15 are reached, 12 of them ready, 85 to go'
             : kind === kinds[3]
               ? `is rolled out: Running, of 100 resources that change ${40 + (Math.floor(Date.now() / 3000) % 60)} are reached, 38 of them ready, 40 to go`
               : 'serves all resources',
       },
-      { number: 2, digest: '41d7b3a90c5e8f12cd34', made: ago(700000), serves: kind === kinds[1] ? 'serves what the rollout has not reached' : '' },
-      { number: 1, digest: '00aa11bb22cc33dd44ee', made: ago(900000), trouble: 'it was kept by a newer program, and cannot be read' },
+      { number: 2, digest: '41d7b3a90c5e8f12cd34', created: ago(700000), serving: kind === kinds[1] ? 'serves what the rollout has not reached' : '' },
+      { number: 1, digest: '00aa11bb22cc33dd44ee', created: ago(900000), error: 'it was kept by a newer program, and cannot be read' },
     ],
     notes: ['revisions before 1 were removed: 3 are kept'],
   })
@@ -133,21 +133,21 @@ export function mock({ total = 5000, changes = 20 } = {}) {
     name,
     created: ago(90000),
     revision: '9a1f0c6be2d34e7712ab',
-    server: { replica: 'jacquard-7c9f8d-abcde', of: 3, text: 'served by jacquard-7c9f8d-abcde (1 of 3 replicas)' },
+    server: { replica: 'jacquard-7c9f8d-abcde', replicaCount: 3, text: 'served by jacquard-7c9f8d-abcde (1 of 3 replicas)' },
     conditions: [
       { type: 'Ready', color: 'reconciling', status: 'False', reason: 'ChildNotReady', message: 'Deployment web: 1 of 2 replicas are ready' },
       { type: 'Reconciling', color: 'reconciling', status: 'True', reason: 'Progressing', message: 'waits for Deployment web' },
-      { type: 'Stalled', color: 'ready', status: 'False', reason: 'Progressing', old: true },
+      { type: 'Stalled', color: 'ready', status: 'False', reason: 'Progressing', outdated: true },
     ],
     children: [
       node('Deployment', 'web', {
         file: 'server',
         ready: false,
         message: '1 of 2 replicas are ready',
-        owns: [
+        dependents: [
           node('ReplicaSet', 'web-7c9f8d', {
             ready: false,
-            owns: [node('Pod', 'web-7c9f8d-x2x4k'), node('Pod', 'web-7c9f8d-9s8d7', { ready: false, message: 'ImagePullBackOff: registry.example.com/web:<b>2</b> is not there' })],
+            dependents: [node('Pod', 'web-7c9f8d-x2x4k'), node('Pod', 'web-7c9f8d-9s8d7', { ready: false, message: 'ImagePullBackOff: registry.example.com/web:<b>2</b> is not there' })],
           }),
         ],
       }),
@@ -165,12 +165,12 @@ export function mock({ total = 5000, changes = 20 } = {}) {
     files: [
       {
         file: `templates/${kind}/server.yaml`,
-        verdict: 'rendered',
+        state: 'rendered',
         documents: [
           {
             object: 'Deployment team-01/web',
             place: { file: 'server.yaml', line: 1, column: 1 },
-            because: [{ file: 'server.yaml', line: 1, column: 4, text: 'if .spec.replicas', outcome: 'taken', came: '2' }],
+            enclosingBranches: [{ file: 'server.yaml', line: 1, column: 4, text: 'if .spec.replicas', outcome: 'taken', conditionValue: '2' }],
             live: {
               object: 'Deployment team-01/web',
               ready: 'not ready',
@@ -180,17 +180,17 @@ export function mock({ total = 5000, changes = 20 } = {}) {
             },
           },
         ],
-        leftOut: [{ kind: 'Ingress', place: { file: 'server.yaml', line: 41, column: 1 }, by: { file: 'server.yaml', line: 40, column: 4, text: 'if .spec.host', outcome: 'not taken', came: 'nothing' } }],
+        notRendered: [{ kind: 'Ingress', place: { file: 'server.yaml', line: 41, column: 1 }, branch: { file: 'server.yaml', line: 40, column: 4, text: 'if .spec.host', outcome: 'not taken', conditionValue: 'nothing' } }],
       },
-      { file: `templates/${kind}/login.yaml`, verdict: 'waits', message: 'the Secret team-01/database has no key password', place: { file: 'login.yaml', line: 12, column: 9 } },
+      { file: `templates/${kind}/login.yaml`, state: 'waits', message: 'the Secret team-01/database has no key password', place: { file: 'login.yaml', line: 12, column: 9 } },
     ],
-    rest: [{ object: 'ConfigMap team-01/old', ready: 'ready', fate: 'is pruned when the resource is served next' }],
+    otherObjects: [{ object: 'ConfigMap team-01/old', ready: 'ready', pendingChange: 'is pruned when the resource is served next' }],
   })
   const yaml = 'apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\n  annotations:\n    note: <img src=x onerror=alert(1)>\nspec:\n  replicas: 2\n'
   const commands = {
     approve: (b) => `jacquard approve ${b.kind} --stop ${digest}/Deletes/Zk3wq0aP --yes`,
-    rollback: (b) => `jacquard rollback ${b.kind} --to ${b.to} --digest 9a1f0c6be2d34e77 --yes`,
-    release: (b) => `jacquard rollback ${b.kind} --release --digest 41d7b3a90c5e8f12 --yes`,
+    rollback: (b) => `jacquard rollback ${b.kind} --to-revision ${b.to} --digest 9a1f0c6be2d34e77 --yes`,
+    release: (b) => `jacquard rollback ${b.kind} --end --digest 41d7b3a90c5e8f12 --yes`,
     pause: (b) => `kubectl annotate ${b.kind} --namespace ${b.namespace} ${b.name} jacquard.dev/paused=true`,
     resume: (b) => `kubectl annotate ${b.kind} --namespace ${b.namespace} ${b.name} jacquard.dev/paused-`,
     reconcile: (b) => `kubectl annotate ${b.kind} --namespace ${b.namespace} ${b.name} jacquard.dev/reconcile=now`,

@@ -100,7 +100,7 @@ func (f finder) findObjects(ctx context.Context) (all []Object) {
 		if act.Step == nil || act.Skipped {
 			continue
 		}
-		refused := p != nil && p.Reason == api.ReasonNotOurs
+		refused := p != nil && p.Reason == api.ReasonOwnedByOthers
 		if !refused && (act.Step.Action != plan.Create || act.Over != nil) {
 			continue
 		}

@@ -223,7 +223,7 @@ func findStopped(crd metav1.Object, identity string) (of shard.Shard, record rol
 	case len(whose) == 0:
 		return of, record, errors.New("no rollout of it is stopped")
 	case len(whose) > 1:
-		return of, rollout.Record{}, fmt.Errorf("rollouts of several installations are stopped: say --identity %s", strings.Join(whose, " or "))
+		return of, rollout.Record{}, fmt.Errorf("rollouts of several installations are stopped: say --installation %s", strings.Join(whose, " or "))
 	case !record.Reason.MayApprove():
 		return of, record, errors.New(record.Message)
 	}

@@ -28,9 +28,9 @@ func TestAskDefaultsToNo(t *testing.T) {
 // TestCommandLine: a shell reads the very words again.
 func TestCommandLine(t *testing.T) {
 	for want, words := range map[string][]string{
-		"jacquard approve webs.example.com":                             {"jacquard", "approve", "webs.example.com"},
-		`jacquard --context 'a'\''b; rm $(c)' ''`:                       {"jacquard", "--context", "a'b; rm $(c)", ""},
-		"--stop 0123456789abcdef/Deletes/aB_-1234 --identity home/a@b%": {"--stop", "0123456789abcdef/Deletes/aB_-1234", "--identity", "home/a@b%"},
+		"jacquard approve webs.example.com":                                 {"jacquard", "approve", "webs.example.com"},
+		`jacquard --context 'a'\''b; rm $(c)' ''`:                           {"jacquard", "--context", "a'b; rm $(c)", ""},
+		"--stop 0123456789abcdef/Deletes/aB_-1234 --installation home/a@b%": {"--stop", "0123456789abcdef/Deletes/aB_-1234", "--installation", "home/a@b%"},
 	} {
 		if got := CommandLine(words...); got != want {
 			t.Errorf("it is %s, want %s", got, want)

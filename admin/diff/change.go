@@ -25,11 +25,11 @@ const (
 	// Pruned: it would be deleted, since it is not rendered any more.
 	Pruned Verb = "pruned"
 	// GivenBack: the fields of a patch would be released.
-	GivenBack Verb = "given back"
+	Released Verb = "released"
 	// Kept: nothing is sent.
 	Kept Verb = "kept"
 	// Held: nothing can be done now.
-	Held Verb = "held"
+	Blocked Verb = "blocked"
 	// Refused: the operator leaves it alone, or the API refuses it.
 	Refused Verb = "refused"
 	// Unknown: the caller may not find out.
@@ -37,13 +37,13 @@ const (
 )
 
 // order is the order of verbs in counts.
-var order = []Verb{Created, Changed, Recreated, Patched, Pruned, GivenBack, Held, Refused, Unknown, Kept}
+var order = []Verb{Created, Changed, Recreated, Patched, Pruned, Released, Blocked, Refused, Unknown, Kept}
 
 // Wrong are verbs of what needs a person.
 func (v Verb) Wrong() bool { return v == Refused || v == Unknown }
 
 // isWrite reports whether the operator would write.
-func (v Verb) isWrite() bool { return v != Kept && v != Held && !v.Wrong() }
+func (v Verb) isWrite() bool { return v != Kept && v != Blocked && !v.Wrong() }
 
 // A Change is what would become of one object.
 type Change struct {
@@ -57,7 +57,7 @@ type Change struct {
 	// file renders any more.
 	Place string `json:"place,omitempty"`
 	// Why says why, in a few words, for people.
-	Why string `json:"why,omitempty"`
+	Why string `json:"message,omitempty"`
 	// Diff is a unified diff of the object as YAML, Secret values masked, without
 	// what the server and the operator note on it.
 	Diff string `json:"diff,omitempty"`

@@ -67,7 +67,7 @@ func (s Sight) Child(ctx context.Context, resource *unstructured.Unstructured, o
 	}
 	ours := there != nil && there.Meta.GetLabels()[api.LabelOwnerUID] == string(resource.GetUID())
 	if why := d.explainUntouched(); out.Verb == "" && ours && why != "" {
-		out.Verb, out.Message = Held, why
+		out.Verb, out.Message = Blocked, why
 	}
 	out.Live, out.Desired, err = shownPair(body, desired)
 	return out, err

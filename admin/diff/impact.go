@@ -20,13 +20,13 @@ type Impact struct {
 	Resources []*Resource `json:"resources"`
 	Counts    Counts      `json:"counts"`
 	// Deletes are the children that would be deleted, of all resources.
-	Deletes []string `json:"deletes,omitempty"`
+	Deletes []string `json:"deletionNames,omitempty"`
 	// Unready counts the resources that become not ready.
 	Unready int `json:"unreadyResources,omitempty"`
 	// Stops says why a rollout of the folder would stop before it begins; "" if
 	// it would not.
-	Stops    string   `json:"stops,omitempty"`
-	Troubles []string `json:"troubles,omitempty"`
+	Stops    string   `json:"stopMessage,omitempty"`
+	Troubles []string `json:"errors,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
 
 	// living are the resources that are not being deleted, and previews theirs, by which a

@@ -29,7 +29,7 @@ type Resource struct {
 	Name      string `json:"name"`
 	// Self is what a file makes of the resource itself; nil if it is looked at as
 	// it lives.
-	Self *Change `json:"self,omitempty"`
+	Self *Change `json:"resourceChange,omitempty"`
 	// Changes are in the order of the plan.
 	Changes []Change `json:"changes,omitempty"`
 	Counts  Counts   `json:"counts,omitempty"`
@@ -41,7 +41,7 @@ type Resource struct {
 	// are now, and why: the folder, or this program, has other health entries.
 	Unready []string `json:"unready,omitempty"`
 	// Troubles say what could not be found out; Notes what to know besides.
-	Troubles []string `json:"troubles,omitempty"`
+	Troubles []string `json:"errors,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
 }
 
@@ -114,7 +114,7 @@ func (d differ) explainNoPlan() string {
 		return firstProblem(d.Problems)
 	case d.Plan.Empty:
 		return firstProblem(slices.DeleteFunc(slices.Clone(d.Problems), func(p status.Problem) bool {
-			return p.Reason != api.ReasonRenderedNothing
+			return p.Reason != api.ReasonEmptyRender
 		}))
 	}
 	return ""
@@ -188,7 +188,7 @@ func (d differ) listEnds() []Change {
 	}
 	for _, r := range p.Retained {
 		if r.Why == plan.HoldsData {
-			c := newChange(r.Live.GVK, r.Live.Meta, Held)
+			c := newChange(r.Live.GVK, r.Live.Meta, Blocked)
 			c.Why = r.Describe()
 			ends = append(ends, c)
 		}
@@ -213,7 +213,7 @@ func (d differ) completeChange(s *plan.Step, c *Change) {
 	case plan.Keep, plan.Done:
 		return
 	case plan.Block:
-		c.Verb = Held
+		c.Verb = Blocked
 		return
 	case plan.Refuse:
 		c.Verb, c.Why = Refused, "it is there already and is left alone: "+s.Why
@@ -221,7 +221,7 @@ func (d differ) completeChange(s *plan.Step, c *Change) {
 	}
 	i := slices.IndexFunc(d.Tried, func(a reconcile.Tried) bool { return a.Step == s && !a.Skipped })
 	if i < 0 { // it is not tried now; the status says why
-		c.Verb = Held
+		c.Verb = Blocked
 		return
 	}
 	d.describeStep(&d.Tried[i], c)
@@ -234,8 +234,8 @@ func (d differ) describeStep(a *reconcile.Tried, c *Change) {
 	switch {
 	case p != nil && p.Reason != api.ReasonRecreating:
 		if c.Verb, c.Why = Refused, p.Message; p.Severity == status.Waiting {
-			c.Verb = Held
-		} else if p.Reason != api.ReasonNotOurs {
+			c.Verb = Blocked
+		} else if p.Reason != api.ReasonOwnedByOthers {
 			c.Verb = verbOf(a.Err)
 		}
 		if a.Preview == nil {
@@ -297,7 +297,7 @@ func (d differ) liveBody(a *reconcile.Tried) map[string]any {
 func (d differ) describeEnd(r *reconcile.Tried) Change {
 	l, verb := r.Object, Pruned
 	if r.Release != nil {
-		l, verb = &r.Release.Live, GivenBack
+		l, verb = &r.Release.Live, Released
 	}
 	c := newChange(l.GVK, l.Meta, verb)
 	if c.Why = "it is not rendered any more"; d.leaving {

@@ -28,7 +28,7 @@ func (e *Eject) Idle(ctx context.Context) error {
 			if r == nil {
 				var err error
 				if r, err = e.findOperator(ctx, identity); err != nil {
-					return fmt.Errorf("ejecting %s: finding out whether operator %s runs: %w; if it does not, say --stopped", crd.GetName(), identity, err)
+					return fmt.Errorf("ejecting %s: finding out whether operator %s runs: %w; if it does not, say --operator-stopped", crd.GetName(), identity, err)
 				}
 				alive[identity] = r
 			}
@@ -73,7 +73,7 @@ func (r *running) checkNotServing(crd metav1.Object, identity string) error {
 	}
 	namespace, _, _ := strings.Cut(identity, "/")
 	for _, k := range r.report.Kinds {
-		if k.Name != crd.GetName() || k.State == verdict.Removed || k.State == verdict.Elsewhere {
+		if k.Name != crd.GetName() || k.State == verdict.FolderRemoved || k.State == verdict.ServedElsewhere {
 			continue
 		}
 		first := "remove templates/" + k.Name + " from its " + k.Folder

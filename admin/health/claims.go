@@ -14,7 +14,7 @@ import (
 // dropClaimless moves installations without a claim on any CRD to Claimless. Whoever may
 // write Leases in some namespace can write a report, but only an operator can claim a CRD.
 // An installation that the caller named needs no claim. If CRDs may not be listed, all
-// reports are shown, and none decides that something is well or not well.
+// reports are shown, and none decides that something is healthy or unhealthy.
 func (l *look) dropClaimless(ctx context.Context) {
 	if l.Identity != "" || l.OperatorNamespace != "" {
 		return
@@ -23,7 +23,7 @@ func (l *look) dropClaimless(ctx context.Context) {
 	if err != nil {
 		l.addUnknown("which operators hold a claim on a CRD", err)
 		l.claimsUnread = true
-		l.unread = append(l.unread, verdict.OperatorUnread)
+		l.unread = append(l.unread, verdict.OperatorUnreadable)
 		return
 	}
 	l.claims = map[string][]string{}
@@ -49,17 +49,17 @@ func (l *look) hasEnded(ctx context.Context, i *Installation) bool {
 		return false
 	}
 	lease, err := l.Object(ctx, leases, i.Namespace, api.Lease(i.Identity))
-	return err == nil && l.read(lease).State == verdict.Nobody
+	return err == nil && l.read(lease).State == verdict.NoLeader
 }
 
 // limitToClaims returns what an installation reports of a kind. It is Elsewhere if others hold
 // all claims on the CRD, whatever the report contains.
 func (l *look) limitToClaims(i *Installation, k heartbeat.Kind) heartbeat.Kind {
 	claims := l.claims[k.Name]
-	if len(claims) == 0 || slices.Contains(claims, i.Identity) || k.State == verdict.Elsewhere {
+	if len(claims) == 0 || slices.Contains(claims, i.Identity) || k.State == verdict.ServedElsewhere {
 		return k
 	}
-	return heartbeat.Kind{Name: k.Name, State: verdict.Elsewhere, Message: "its CRD is claimed by " + strings.Join(claims, ", ")}
+	return heartbeat.Kind{Name: k.Name, State: verdict.ServedElsewhere, Message: "its CRD is claimed by " + strings.Join(claims, ", ")}
 }
 
 // mayServe reports whether an installation may hold a claim on a CRD. One that the caller may

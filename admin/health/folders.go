@@ -29,7 +29,7 @@ type Retired struct {
 	Entry string `json:"entry"`
 	// MayGo: the record on the CRD does not name the kind any more, so nothing is
 	// left of it.
-	MayGo bool `json:"mayGo,omitempty"`
+	MayGo bool `json:"removable,omitempty"`
 }
 
 // compileFolders compiles the folders of an installation, as far as they are known.

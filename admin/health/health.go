@@ -28,22 +28,22 @@ type Health struct {
 	// State is the verdict over all that was looked at, and Headline says so, and what
 	// was looked at.
 	State         verdict.Verdict `json:"state"`
-	Headline      string          `json:"headline"`
+	Headline      string          `json:"summary"`
 	Installations []*Installation `json:"installations"`
 	// Claimless are the identities of installations that hold no claim on a CRD. They are
 	// not among Installations, and their reports decide nothing.
-	Claimless []string `json:"claimless,omitempty"`
+	Claimless []string `json:"withoutClaim,omitempty"`
 	// Starting are the identities of operators, or else the Deployments, that are
 	// there and have not reported yet.
 	Starting []string `json:"starting,omitempty"`
 	// Forsaken are CRDs that bear the claim of an operator that is not there.
-	Forsaken []Claim `json:"forsaken,omitempty"`
+	Forsaken []Claim `json:"abandonedClaims,omitempty"`
 	// LeasesUnread says why the Leases could not be read, by which operators are found: which
 	// operators there are, beside those that are told, is not known then.
-	LeasesUnread string `json:"leasesUnread,omitempty"`
+	LeasesUnread string `json:"leasesError,omitempty"`
 	// Unknown says what could not be read, and so is not told.
 	Unknown []string `json:"unknown,omitempty"`
-	// Problems say what is not well.
+	// Problems say what is unhealthy.
 	Problems []string `json:"problems,omitempty"`
 }
 
@@ -109,7 +109,7 @@ func Of(ctx context.Context, s *liveview.Survey, asked Asked) *Health {
 		l.readLeader(ctx, i)
 	}
 	// A local operator without a leader has ended, and given all back.
-	l.Installations = slices.DeleteFunc(l.Installations, func(i *Installation) bool { return i.Local && i.Leader.State == verdict.Nobody })
+	l.Installations = slices.DeleteFunc(l.Installations, func(i *Installation) bool { return i.Local && i.Leader.State == verdict.NoLeader })
 	for _, i := range l.Installations {
 		l.takeOver(ctx, i)
 		chart := l.findReplicas(ctx, i)
@@ -245,7 +245,7 @@ func (l *look) mayHaveReported(ctx context.Context, crd, identity string) bool {
 	lease, err := l.Object(ctx, leases, namespace, api.ReportLease(identity))
 	if err != nil {
 		l.addUnknown(fmt.Sprintf("%s, which serves %s", identity, crd), err)
-		l.unread = append(l.unread, verdict.OperatorUnread)
+		l.unread = append(l.unread, verdict.OperatorUnreadable)
 	}
 	return lease != nil || err != nil
 }

@@ -21,7 +21,7 @@ type Installation struct {
 	Namespace string `json:"namespace"`
 	// Program, Pod, Since, ReadOnly, Namespaces and Selector are what the
 	// operator that leads, or did last, reported.
-	Program    string    `json:"program,omitempty"`
+	Program    string    `json:"operatorVersion,omitempty"`
 	Pod        string    `json:"pod,omitempty"`
 	Account    string    `json:"account,omitempty"`
 	Since      time.Time `json:"since"`
@@ -39,15 +39,15 @@ type Installation struct {
 	// MissingRoots are the roots that the operator cannot read, and why.
 	MissingRoots []string `json:"missingRoots,omitempty"`
 	// Cut is how many kinds the report had no place for.
-	Cut int `json:"cut,omitempty"`
+	Cut int `json:"omittedKinds,omitempty"`
 	// TakeOver has another operator serve the kinds of one that does not run.
-	TakeOver []string `json:"takeOver,omitempty"`
+	TakeOver []string `json:"takeOverCommands,omitempty"`
 	// Lacks are the rights that the operator needs and does not have.
-	Lacks []string `json:"lacks,omitempty"`
+	Lacks []string `json:"missingPermissions,omitempty"`
 	// Skew are versions that do not fit.
-	Skew []string `json:"skew,omitempty"`
+	Skew []string `json:"versionSkew,omitempty"`
 	// Trouble says why the report cannot be read.
-	Trouble string `json:"trouble,omitempty"`
+	Trouble string `json:"error,omitempty"`
 
 	report   *heartbeat.Report
 	division replicas.Division
@@ -65,12 +65,12 @@ type Leader struct {
 }
 
 // isDead reports whether nobody serves the kinds of the installation.
-func (l Leader) isDead() bool { return l.State.Verdict() == verdict.NotWell }
+func (l Leader) isDead() bool { return l.State.Verdict() == verdict.Unhealthy }
 
 // Replicas are those of the operator's Deployment.
 type Replicas struct {
 	Deployment string `json:"deployment"`
-	Wanted     int64  `json:"wanted"`
+	Wanted     int64  `json:"desired"`
 	Ready      int64  `json:"ready"`
 }
 
@@ -80,7 +80,7 @@ func (l *look) add(lease *unstructured.Unstructured) {
 	if !found {
 		return
 	}
-	// The identity for which --install reads this Lease, whatever the report contains.
+	// The identity for which --installation reads this Lease, whatever the report contains.
 	i := &Installation{Namespace: lease.GetNamespace(), Identity: lease.GetNamespace() + "/" + strings.TrimSuffix(lease.GetName(), "-report"),
 		Leader: Leader{State: verdict.LeaderUnknown}, Kinds: []*Kind{}}
 	l.Installations = append(l.Installations, i)
@@ -115,7 +115,7 @@ func (l *look) readLeader(ctx context.Context, i *Installation) {
 		l.readMembers(ctx, i, lease)
 	}
 	if !i.Leader.isDead() && i.Leader.State != verdict.LeaderUnknown && l.isUninstalled(ctx, i) {
-		i.Leader.State = verdict.Gone
+		i.Leader.State = verdict.Uninstalled
 	}
 }
 
@@ -131,7 +131,7 @@ func (l *look) isUninstalled(ctx context.Context, i *Installation) bool {
 
 // read reads who holds a Lease; nil is none.
 func (l *look) read(lease *unstructured.Unstructured) Leader {
-	h := Leader{State: verdict.Nobody}
+	h := Leader{State: verdict.NoLeader}
 	if lease == nil {
 		return h
 	}
@@ -147,11 +147,11 @@ func (l *look) read(lease *unstructured.Unstructured) Leader {
 	switch age := l.Now.Sub(h.Renewed); {
 	case h.Holder == "":
 	case age > lasts+grace:
-		h.State = verdict.Late
+		h.State = verdict.LeaseExpired
 	case age > lasts:
-		h.State = verdict.Overdue
+		h.State = verdict.LeaseOverdue
 	default:
-		h.State = verdict.Leads
+		h.State = verdict.Leading
 	}
 	return h
 }
@@ -177,17 +177,17 @@ func (l *look) findReplicas(ctx context.Context, i *Installation) (chart string)
 	return chart
 }
 
-// listFindings returns what is not well, or not known, of an installation.
+// listFindings returns what is unhealthy or unknown, of an installation.
 func (i *Installation) listFindings() findings {
 	var all findings
 	switch i.Leader.State {
-	case verdict.Nobody:
+	case verdict.NoLeader:
 		all.add(i.Leader.State, "no operator runs")
-	case verdict.Gone:
+	case verdict.Uninstalled:
 		all.add(i.Leader.State, "no operator runs: its account %s is gone, and its Lease is not given back", i.Account)
-	case verdict.Late:
+	case verdict.LeaseExpired:
 		all.add(i.Leader.State, "the Lease of the leader is not renewed, since %s: no operator runs", i.Leader.Renewed.Format(time.RFC3339))
-	case verdict.Overdue:
+	case verdict.LeaseOverdue:
 		all.add(i.Leader.State, "the Lease of the leader is not renewed, since %s: it is not known whether it runs", i.Leader.Renewed.Format(time.RFC3339))
 	case verdict.LeaderUnknown:
 		if i.Trouble == "" {
@@ -195,7 +195,7 @@ func (i *Installation) listFindings() findings {
 		}
 	}
 	if i.Trouble != "" {
-		all.add(verdict.OperatorUnread, "%s", i.Trouble)
+		all.add(verdict.OperatorUnreadable, "%s", i.Trouble)
 	}
 	i.addDivisionFindings(&all)
 	if i.Replicas != nil && i.Replicas.Ready < i.Replicas.Wanted {
@@ -209,7 +209,7 @@ func (i *Installation) listFindings() findings {
 		k.addFindings(&all, i.Leader.isDead())
 	}
 	if len(i.Lacks) > 0 {
-		all.add(verdict.RightsMissing, "the operator lacks %s", formatCount(len(i.Lacks), "right"))
+		all.add(verdict.PermissionsMissing, "the operator lacks %s", formatCount(len(i.Lacks), "right"))
 	}
 	return all
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
-// A finding is something that is not well or not known.
+// A finding is something that is unhealthy or unknown.
 type finding struct {
 	state verdict.State
 	text  string
@@ -22,13 +22,13 @@ func (f *findings) add(state verdict.State, format string, args ...any) {
 	*f = append(*f, finding{state, fmt.Sprintf(format, args...)})
 }
 
-// decideVerdict decides whether all is well, and says why not.
+// decideVerdict decides whether everything is healthy, and says why not.
 func (l *look) decideVerdict() {
 	var all findings
 	switch {
 	case len(l.Installations)+len(l.Starting) > 0:
 	case l.LeasesUnread != "":
-		all.add(verdict.OperatorUnread, "it is not known whether an operator runs, since its Leases could not be read: %s", l.LeasesUnread)
+		all.add(verdict.OperatorUnreadable, "it is not known whether an operator runs, since its Leases could not be read: %s", l.LeasesUnread)
 	case len(l.Claimless) > 0:
 		all.add(verdict.NoOperator, "no operator that holds a claim on a CRD was found: none serves a kind")
 	default:
@@ -39,16 +39,16 @@ func (l *look) decideVerdict() {
 		all.add(verdict.OperatorStarting, "%s has not reported yet: it is starting; if that lasts, see kubectl --namespace %s get pods", name, namespace)
 	}
 	for _, c := range l.Forsaken {
-		state := verdict.ClaimForsaken
+		state := verdict.ClaimAbandoned
 		if !strings.Contains(c.Identity, "/") {
-			state = verdict.OperatorUnread // operators of that time did not report
+			state = verdict.OperatorUnreadable // operators of that time did not report
 		}
 		all.add(state, "%s was served by %s: %s", c.CRD, c.Identity, c.Message)
 	}
 	for _, i := range l.Installations {
 		for _, f := range i.listFindings() {
 			if l.claimsUnread {
-				f.state = verdict.OperatorUnread
+				f.state = verdict.OperatorUnreadable
 			}
 			all.add(f.state, "%s: %s", i.Identity, f.text)
 		}
@@ -56,7 +56,7 @@ func (l *look) decideVerdict() {
 	states := slices.Clone(l.unread)
 	for _, f := range all {
 		states = append(states, f.state)
-		if f.state.Verdict() == verdict.NotWell {
+		if f.state.Verdict() == verdict.Unhealthy {
 			l.Problems = append(l.Problems, f.text)
 		} else {
 			l.Unknown = append(l.Unknown, f.text)
@@ -75,12 +75,12 @@ func (l *look) decideVerdict() {
 func (l *look) composeHeadline(states []verdict.State) string {
 	var parts []string
 	switch l.State {
-	case verdict.Well:
-		parts = append(parts, "all is well")
-	case verdict.NotWell:
+	case verdict.Healthy:
+		parts = append(parts, "everything is healthy")
+	case verdict.Unhealthy:
 		parts = append(parts, formatCount(len(l.Problems), "problem"))
-	case verdict.NotKnown:
-		parts = append(parts, "it is not known whether all is well")
+	case verdict.Unknown:
+		parts = append(parts, "it is not known whether everything is healthy")
 	}
 	kinds, resources := 0, 0
 	shown := map[verdict.Meaning]int{}
@@ -90,18 +90,18 @@ func (l *look) composeHeadline(states []verdict.State) string {
 			if k.Resources != nil {
 				resources += k.Resources.Total
 			}
-			if m := worstState(k.listStates(i.Leader.isDead())...).Meaning(); m.Verdict == verdict.NotKnown || m.Severity == verdict.Info {
+			if m := worstState(k.listStates(i.Leader.isDead())...).Meaning(); m.Verdict == verdict.Unknown || m.Severity == verdict.Info {
 				shown[m]++
 			}
 		}
 	}
-	if l.State == verdict.Well {
+	if l.State == verdict.Healthy {
 		parts = append(parts, fmt.Sprintf("%s with %s", formatCount(kinds, "kind"), formatCount(resources, "resource")))
 	}
 	for _, m := range slices.SortedFunc(maps.Keys(shown), func(a, b verdict.Meaning) int { return cmp.Compare(a.Word, b.Word) }) {
 		parts = append(parts, formatCount(shown[m], "kind")+" "+m.Word)
 	}
-	if slices.Contains(states, verdict.OperatorUnread) {
+	if slices.Contains(states, verdict.OperatorUnreadable) {
 		parts = append(parts, "the operators could not be read")
 	}
 	if l.narrowed > 0 && l.narrowed < kinds {

@@ -38,7 +38,7 @@ type Kind struct {
 	Retired []Retired `json:"retired,omitempty"`
 	// Dropped are the kinds that are on record and that its folder neither makes
 	// nor retires, as the entries of retired that would keep their rights.
-	Dropped []string `json:"dropped,omitempty"`
+	Dropped []string `json:"droppedKinds,omitempty"`
 	// FolderManagers are the field managers of the data of its ConfigMap, if there are
 	// several: a file that one of them leaves out stays while another one manages it.
 	FolderManagers []string `json:"folderManagers,omitempty"`
@@ -62,7 +62,7 @@ func (k *Kind) listStates(nobody bool) []verdict.State {
 		all = append(all, verdict.ResourcesNotReady)
 	}
 	if k.isResourcesUnread {
-		all = append(all, verdict.ResourcesUnread)
+		all = append(all, verdict.ResourcesUnreadable)
 	}
 	if len(k.Unlisted) > 0 && !nobody {
 		all = append(all, verdict.WatchesFailing)
@@ -80,14 +80,14 @@ func (k *Kind) setMeaning(nobody bool) {
 	k.IsRollout, k.IsApprovable = own.IsRollout(), own.IsApprovable()
 }
 
-// addFindings adds what is not well, or not known, of a kind.
+// addFindings adds what is unhealthy or unknown, of a kind.
 func (k *Kind) addFindings(all *findings, nobody bool) {
 	for _, state := range k.listStates(nobody) {
 		switch {
-		case state.Verdict() == verdict.Well:
+		case state.Verdict() == verdict.Healthy:
 		case state == verdict.ResourcesNotReady:
 			all.add(state, "%s: not ready: %d of %s", k.Name, len(k.NotReady), formatCount(k.Resources.Total, "resource"))
-		case state == verdict.ResourcesUnread:
+		case state == verdict.ResourcesUnreadable:
 			all.add(state, "%s: its resources could not be read", k.Name)
 		case state == verdict.WatchesFailing:
 			for _, text := range k.Unlisted {
@@ -111,7 +111,7 @@ type Counts struct {
 	Paused      int `json:"paused"`
 	Deleting    int `json:"deleting"`
 	// Unserved are new, or were changed since they were served last.
-	Unserved int `json:"unserved,omitempty"`
+	Unserved int `json:"unobserved,omitempty"`
 }
 
 // A Resource is one that is not ready, and why.

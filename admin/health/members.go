@@ -22,13 +22,13 @@ type Member struct {
 	Name string `json:"name"`
 	heartbeat.Replica
 	// Leads: it does what is to be done once for the installation.
-	Leads bool `json:"leads,omitempty"`
+	Leads bool `json:"leader,omitempty"`
 	// Owns are the buckets that it serves.
-	Owns []int `json:"owns"`
+	Owns []int `json:"buckets"`
 	// Late: it did not renew its Lease in time.
-	Late bool `json:"late,omitempty"`
+	Late bool `json:"leaseExpired,omitempty"`
 	// Overdue: it did not either, unless the clocks differ.
-	Overdue bool `json:"overdue,omitempty"`
+	Overdue bool `json:"leaseOverdue,omitempty"`
 }
 
 // readMembers reads the replicas that divide the resources, by the Lease of the installation.
@@ -51,7 +51,7 @@ func (l *look) readMembers(ctx context.Context, i *Installation, lease *unstruct
 		if one.GetName() == lease.GetName() {
 			continue
 		}
-		m := &Member{Name: one.GetName(), Leads: d.Leader == one.GetName(), Owns: []int{}, Overdue: l.read(one).State == verdict.Overdue,
+		m := &Member{Name: one.GetName(), Leads: d.Leader == one.GetName(), Owns: []int{}, Overdue: l.read(one).State == verdict.LeaseOverdue,
 			Late: !l.isAlive(one, newest), Replica: heartbeat.ReadReplica(one.GetAnnotations()[api.AnnotationReplica])}
 		for bucket, owner := range d.Owners {
 			if owner == m.Name {
@@ -63,7 +63,7 @@ func (l *look) readMembers(ctx context.Context, i *Installation, lease *unstruct
 			i.Leader.Holder = cmp.Or(m.Pod, m.Name)
 			i.Leader.Since = time.Time{} // its Lease tells since when it runs, not since when it leads
 			if m.Late && !i.Leader.isDead() {
-				i.Leader.State = verdict.Late
+				i.Leader.State = verdict.LeaseExpired
 			}
 		}
 		i.Members = append(i.Members, m)
@@ -72,7 +72,7 @@ func (l *look) readMembers(ctx context.Context, i *Installation, lease *unstruct
 	if leads := slices.ContainsFunc(i.Members, func(m *Member) bool { return m.Leads }); leads {
 		return
 	}
-	i.Leader = Leader{State: verdict.Nobody}
+	i.Leader = Leader{State: verdict.NoLeader}
 	if slices.ContainsFunc(i.Members, func(m *Member) bool { return !m.Late }) {
 		i.Leader.State = verdict.LeaderUnknown // one of them is about to lead
 	}
@@ -96,18 +96,18 @@ func (l *look) isAlive(lease *unstructured.Unstructured, newest time.Time) bool 
 	return !held.isDead() && newest.Sub(held.Renewed) <= time.Duration(seconds)*time.Second
 }
 
-// addDivisionFindings adds what is not well with how replicas divide the resources.
+// addDivisionFindings adds what is unhealthy with how replicas divide the resources.
 func (i *Installation) addDivisionFindings(all *findings) {
 	if i.Members == nil {
 		return
 	}
 	for _, m := range i.Members {
 		if m.Late {
-			all.add(verdict.ReplicaLate, "replica %s has not renewed its Lease", m.Name)
+			all.add(verdict.ReplicaLeaseExpired, "replica %s has not renewed its Lease", m.Name)
 			continue
 		}
 		if m.Overdue && !m.Leads {
-			all.add(verdict.ReplicaOverdue, "replica %s has not renewed its Lease in time: it is not known whether it runs", m.Name)
+			all.add(verdict.ReplicaLeaseOverdue, "replica %s has not renewed its Lease in time: it is not known whether it runs", m.Name)
 		}
 		if len(m.Unable) > 0 {
 			all.add(verdict.RevisionMissing, "replica %s has another folder than the one that serves all resources of %s, and its revision is not stored: "+

@@ -17,7 +17,7 @@ import (
 // renew its Lease, or has none any more, serves nothing.
 func TestServer(t *testing.T) {
 	i := &Installation{
-		Leader: Leader{State: verdict.Leads},
+		Leader: Leader{State: verdict.Leading},
 		report: &heartbeat.Report{Kinds: []heartbeat.Kind{{Name: "kind", State: verdict.Serving}, {Name: "whole", State: verdict.RollingOut}}},
 		Members: []*Member{
 			{Name: "a", Replica: heartbeat.Replica{Pod: "pod-a"}}, {Name: "b"}, {Name: "late", Late: true},
@@ -52,22 +52,22 @@ func TestServerByState(t *testing.T) {
 		report *heartbeat.Report
 		want   string
 	}{
-		{verdict.Leads, reported(verdict.Serving), "served by a (1 of 1 replica)"},
-		{verdict.Leads, reported(verdict.Stopped), "served by a (1 of 1 replica)"},
-		{verdict.Leads, reported(verdict.Broken), "served by a (1 of 1 replica)"},
-		{verdict.Leads, cut, "served by a (1 of 1 replica)"},
+		{verdict.Leading, reported(verdict.Serving), "served by a (1 of 1 replica)"},
+		{verdict.Leading, reported(verdict.RolloutStopped), "served by a (1 of 1 replica)"},
+		{verdict.Leading, reported(verdict.FolderInvalid), "served by a (1 of 1 replica)"},
+		{verdict.Leading, cut, "served by a (1 of 1 replica)"},
 		{verdict.LeaderUnknown, reported(verdict.Serving), "served by a (1 of 1 replica)"},
-		{verdict.Leads, reported(verdict.Removed), "not served: folder removed"},
-		{verdict.Leads, reported(verdict.NoCRD), "not served: no CRD"},
-		{verdict.Leads, reported(verdict.Elsewhere), "served elsewhere"},
-		{verdict.Leads, &heartbeat.Report{}, "not served"},
-		{verdict.Leads, reported(verdict.Starting), "it is not known whether it is served: starting"},
-		{verdict.Leads, reported(verdict.Unsettled), "it is not known whether it is served: cannot be served"},
-		{verdict.Leads, reported("Dreaming"), "it is not known whether it is served: Dreaming"},
-		{verdict.Overdue, reported(verdict.Serving), "it is not known whether it is served: Lease overdue"},
-		{verdict.Late, reported(verdict.Serving), "not served"},
-		{verdict.Nobody, reported(verdict.Removed), "not served"},
-		{verdict.Nobody, reported(verdict.NoCRD), "not served: no CRD"},
+		{verdict.Leading, reported(verdict.FolderRemoved), "not served: folder removed"},
+		{verdict.Leading, reported(verdict.CRDMissing), "not served: no CRD"},
+		{verdict.Leading, reported(verdict.ServedElsewhere), "served elsewhere"},
+		{verdict.Leading, &heartbeat.Report{}, "not served"},
+		{verdict.Leading, reported(verdict.Starting), "it is not known whether it is served: starting"},
+		{verdict.Leading, reported(verdict.ServingFailed), "it is not known whether it is served: cannot be served"},
+		{verdict.Leading, reported("Dreaming"), "it is not known whether it is served: Dreaming"},
+		{verdict.LeaseOverdue, reported(verdict.Serving), "it is not known whether it is served: Lease overdue"},
+		{verdict.LeaseExpired, reported(verdict.Serving), "not served"},
+		{verdict.NoLeader, reported(verdict.FolderRemoved), "not served"},
+		{verdict.NoLeader, reported(verdict.CRDMissing), "not served: no CRD"},
 	} {
 		i := &Installation{Leader: Leader{State: c.leader}, report: c.report, Cut: c.report.Cut, Members: []*Member{{Name: "a"}},
 			division: replicas.Division{Leader: "a", Owners: []string{"a"}}}
@@ -114,17 +114,17 @@ func TestAliveReplicas(t *testing.T) {
 			}
 		}
 	}
-	if got := l.read(leaseOf("a", 20*time.Second, now)).State; got != verdict.Overdue {
+	if got := l.read(leaseOf("a", 20*time.Second, now)).State; got != verdict.LeaseOverdue {
 		t.Errorf("a Lease that is overdue by 5 s is %s", got)
 	}
 }
 
-// TestNobodyServesBuckets: buckets of replicas that do not live are not well.
+// TestNobodyServesBuckets: buckets of replicas that do not live are unhealthy.
 func TestNobodyServesBuckets(t *testing.T) {
-	i := &Installation{Leader: Leader{State: verdict.Leads}, Members: []*Member{{Name: "new", Leads: true}, {Name: "old", Late: true}},
+	i := &Installation{Leader: Leader{State: verdict.Leading}, Members: []*Member{{Name: "new", Leads: true}, {Name: "old", Late: true}},
 		division: replicas.Division{Leader: "new", Owners: []string{"old", "old", "gone", "old"}}}
 	l := &look{Health: &Health{Installations: []*Installation{i}}}
-	if l.decideVerdict(); l.State != verdict.NotWell || !strings.Contains(strings.Join(l.Problems, " "), "no replica serves 4 of 4 buckets") {
+	if l.decideVerdict(); l.State != verdict.Unhealthy || !strings.Contains(strings.Join(l.Problems, " "), "no replica serves 4 of 4 buckets") {
 		t.Errorf("%s: %q", l.State, l.Problems)
 	}
 }

@@ -31,7 +31,7 @@ func FindPresentFolder(ctx context.Context, s *liveview.Survey, asked Asked, nam
 		if i.report == nil {
 			continue
 		}
-		k := slices.IndexFunc(i.report.Kinds, func(k heartbeat.Kind) bool { return k.Name == name && k.State != verdict.Elsewhere })
+		k := slices.IndexFunc(i.report.Kinds, func(k heartbeat.Kind) bool { return k.Name == name && k.State != verdict.ServedElsewhere })
 		if k < 0 {
 			continue
 		}

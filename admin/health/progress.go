@@ -35,7 +35,7 @@ func ProgressOf(ctx context.Context, s *liveview.Survey, asked Asked, name strin
 			continue
 		}
 		for _, reported := range i.report.Kinds {
-			if reported = l.limitToClaims(i, reported); reported.Name != name || reported.State == verdict.Elsewhere || !l.mayServe(i, name) {
+			if reported = l.limitToClaims(i, reported); reported.Name != name || reported.State == verdict.ServedElsewhere || !l.mayServe(i, name) {
 				continue
 			}
 			l.readLeader(ctx, i)
@@ -85,7 +85,7 @@ func judgeProgress(reported heartbeat.Kind, present *folder.Folder, leader Leade
 	switch {
 	case leader.isDead():
 		return Progress{Message: "its operator does not run"}
-	case leader.State == verdict.Overdue:
+	case leader.State == verdict.LeaseOverdue:
 		return Progress{Message: "it is not known whether its operator runs: the Lease of the leader is not renewed"}
 	case present != nil && !strings.HasPrefix(present.Digest, reported.Digest):
 		return Progress{Message: "the operator has not loaded the present folder yet"}

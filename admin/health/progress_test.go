@@ -22,29 +22,29 @@ func TestProgress(t *testing.T) {
 	told := func(state verdict.State, message string) heartbeat.Kind {
 		return heartbeat.Kind{Name: "webs.example.com", Digest: present.Digest[:16], State: state, Message: message}
 	}
-	old := told(verdict.Stopped, "not ready again")
+	old := told(verdict.RolloutStopped, "not ready again")
 	old.Digest = "another"
-	done, failed := Progress{Done: true, Message: "Serving"}, Progress{Failed: true, Message: "Stopped: not ready again"}
+	done, failed := Progress{Done: true, Message: "Serving"}, Progress{Failed: true, Message: "RolloutStopped: not ready again"}
 	for name, c := range map[string]struct {
 		told    heartbeat.Kind
 		present *folder.Folder
 		leader  verdict.State
 		want    Progress
 	}{
-		"served":                       {told(verdict.Serving, ""), present, verdict.Leads, done},
-		"served, its folder not known": {told(verdict.Serving, ""), nil, verdict.Leads, done},
-		"forced":                       {told(verdict.Serving, "forced"), present, verdict.Leads, Progress{Done: true, Message: "Serving: forced"}},
-		"stopped":                      {told(verdict.Stopped, "not ready again"), present, verdict.Leads, failed},
-		"stopped before":               {old, present, verdict.Leads, Progress{Message: "the operator has not loaded the present folder yet"}},
-		"broken":                       {told(verdict.Broken, "a.yaml:1"), present, verdict.Leads, Progress{Failed: true, Message: "Broken: a.yaml:1"}},
-		"on its way":                   {told(verdict.RollingOut, "1 of 2"), present, verdict.Leads, Progress{Message: "RollingOut: 1 of 2"}},
-		"without its CRD":              {told(verdict.NoCRD, ""), present, verdict.Leads, Progress{Message: "NoCRD"}},
-		"paused":                       {told(verdict.Paused, ""), present, verdict.Leads, Progress{Message: "Paused"}},
-		"with an operator that may have ended": {told(verdict.Serving, ""), present, verdict.Overdue,
+		"served":                       {told(verdict.Serving, ""), present, verdict.Leading, done},
+		"served, its folder not known": {told(verdict.Serving, ""), nil, verdict.Leading, done},
+		"forced":                       {told(verdict.Serving, "forced"), present, verdict.Leading, Progress{Done: true, Message: "Serving: forced"}},
+		"stopped":                      {told(verdict.RolloutStopped, "not ready again"), present, verdict.Leading, failed},
+		"stopped before":               {old, present, verdict.Leading, Progress{Message: "the operator has not loaded the present folder yet"}},
+		"broken":                       {told(verdict.FolderInvalid, "a.yaml:1"), present, verdict.Leading, Progress{Failed: true, Message: "FolderInvalid: a.yaml:1"}},
+		"on its way":                   {told(verdict.RollingOut, "1 of 2"), present, verdict.Leading, Progress{Message: "RollingOut: 1 of 2"}},
+		"without its CRD":              {told(verdict.CRDMissing, ""), present, verdict.Leading, Progress{Message: "CRDMissing"}},
+		"paused":                       {told(verdict.Paused, ""), present, verdict.Leading, Progress{Message: "Paused"}},
+		"with an operator that may have ended": {told(verdict.Serving, ""), present, verdict.LeaseOverdue,
 			Progress{Message: "it is not known whether its operator runs: the Lease of the leader is not renewed"}},
-		"stopped by an operator that may have ended": {told(verdict.Stopped, "not ready again"), present, verdict.Overdue,
+		"stopped by an operator that may have ended": {told(verdict.RolloutStopped, "not ready again"), present, verdict.LeaseOverdue,
 			Progress{Message: "it is not known whether its operator runs: the Lease of the leader is not renewed"}},
-		"without an operator":        {told(verdict.Serving, ""), present, verdict.Late, Progress{Message: "its operator does not run"}},
+		"without an operator":        {told(verdict.Serving, ""), present, verdict.LeaseExpired, Progress{Message: "its operator does not run"}},
 		"of a leader that is unread": {told(verdict.Serving, ""), present, verdict.LeaderUnknown, done},
 	} {
 		if got := judgeProgress(c.told, c.present, Leader{State: c.leader}); got != c.want {
@@ -79,14 +79,14 @@ func TestNewerThanReport(t *testing.T) {
 		revision string
 		want     string
 	}{
-		"a stop":                               {stopped, "", rollout.Rollback{}, verdict.Stopped, "new", ""},
-		"an approval that is not taken in":     {stopped, stopped.Stop, rollout.Rollback{}, verdict.Stopped, "new", "the operator has not taken in the approval yet"},
-		"an approval of another stop":          {stopped, "other", rollout.Rollback{}, verdict.Stopped, "new", ""},
-		"an approval that is taken in":         {running, "", rollout.Rollback{}, verdict.Stopped, "new", "are reached"},
-		"what was approved is complete":        {complete, "", rollout.Rollback{}, verdict.Stopped, "new", "not reported yet"},
+		"a stop":                               {stopped, "", rollout.Rollback{}, verdict.RolloutStopped, "new", ""},
+		"an approval that is not taken in":     {stopped, stopped.Stop, rollout.Rollback{}, verdict.RolloutStopped, "new", "the operator has not taken in the approval yet"},
+		"an approval of another stop":          {stopped, "other", rollout.Rollback{}, verdict.RolloutStopped, "new", ""},
+		"an approval that is taken in":         {running, "", rollout.Rollback{}, verdict.RolloutStopped, "new", "are reached"},
+		"what was approved is complete":        {complete, "", rollout.Rollback{}, verdict.RolloutStopped, "new", "not reported yet"},
 		"a changed folder":                     {running, "", rollout.Rollback{}, verdict.Serving, "new", "are reached"},
 		"served":                               {complete, "", rollout.Rollback{}, verdict.Serving, "new", ""},
-		"broken during a rollout":              {running, "", rollout.Rollback{}, verdict.Broken, "new", ""},
+		"broken during a rollout":              {running, "", rollout.Rollback{}, verdict.FolderInvalid, "new", ""},
 		"a rollback that is not taken in":      {complete, "", back, verdict.Serving, "new", "the operator has not taken in the rollback yet"},
 		"a rollback that is not reported":      {takenIn, "", back, verdict.Serving, "new", "not reported yet"},
 		"the folder is the revision":           {takenIn, "", back, verdict.Serving, "old", ""},

@@ -19,7 +19,7 @@ func ProgressByRecord(r rollout.Record, kind, done string) Progress {
 	case rollout.Complete:
 		return Progress{Done: true, Message: done + r.PassedText()}
 	case rollout.Stopped:
-		return Progress{Failed: true, Message: "Stopped: " + r.Text(kind)}
+		return Progress{Failed: true, Message: "RolloutStopped: " + r.Text(kind)}
 	case rollout.Removed:
 		return Progress{Failed: true, Message: r.Text(kind)}
 	}

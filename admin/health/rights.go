@@ -29,7 +29,7 @@ type Account struct {
 // findMissingRights finds the rights that the operator needs and does not have. It asks the API
 // server about what the folders need, and otherwise reads the messages of resources.
 func (l *look) findMissingRights(ctx context.Context, i *Installation) {
-	if i.report == nil || l.Allowed == nil || i.Leader.State == verdict.Gone { // who is gone needs none
+	if i.report == nil || l.Allowed == nil || i.Leader.State == verdict.Uninstalled { // who is gone needs none
 		return
 	}
 	roles, err := l.neededRoles(i)

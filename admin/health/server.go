@@ -21,7 +21,7 @@ type Server struct {
 	// Replica is its Pod, or else its Lease; "" is nobody at the moment.
 	Replica string `json:"replica"`
 	// Of is how many replicas there are.
-	Of int `json:"of"`
+	Of int `json:"replicaCount"`
 	// State is that of the kind, or of the leader, if therefore no replica serves the
 	// resource, or it is not known whether one does; else "".
 	State verdict.State `json:"state,omitempty"`
@@ -32,13 +32,13 @@ type Server struct {
 // composeText returns in words who serves the resource.
 func (s *Server) composeText() string {
 	switch word := s.State.Meaning().Word; {
-	case s.State == verdict.NotServed, s.State == verdict.Elsewhere:
+	case s.State == verdict.NotServed, s.State == verdict.ServedElsewhere:
 		return word
 	case s.State == "" && s.Replica == "":
 		return "no replica serves it at the moment"
 	case s.State == "":
 		return fmt.Sprintf("served by %s (1 of %s)", s.Replica, formatCount(s.Of, "replica"))
-	case s.State == verdict.Unsettled, s.State.Verdict() == verdict.NotKnown: // other namespaces of an unsettled kind are served
+	case s.State == verdict.ServingFailed, s.State.Verdict() == verdict.Unknown: // other namespaces of an unsettled kind are served
 		return "it is not known whether it is served: " + word
 	default:
 		return "not served: " + word
@@ -96,9 +96,9 @@ func (i *Installation) stateWithoutServer(kind string) verdict.State {
 		return state
 	case i.Leader.isDead():
 		return verdict.NotServed
-	case i.Leader.State == verdict.Overdue:
-		return verdict.Overdue
-	case state == verdict.NotServed, state == verdict.Removed, state == verdict.Unsettled, state.Verdict() == verdict.NotKnown:
+	case i.Leader.State == verdict.LeaseOverdue:
+		return verdict.LeaseOverdue
+	case state == verdict.NotServed, state == verdict.FolderRemoved, state == verdict.ServingFailed, state.Verdict() == verdict.Unknown:
 		return state
 	}
 	return ""

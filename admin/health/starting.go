@@ -46,7 +46,7 @@ func (l *look) addIfStarting(ctx context.Context, identity string) bool {
 		return true
 	}
 	lease, err := l.Object(ctx, leases, namespace, api.Lease(identity))
-	there := err == nil && l.read(lease).State == verdict.Leads
+	there := err == nil && l.read(lease).State == verdict.Leading
 	if there {
 		i := &Installation{Identity: identity}
 		l.readMembers(ctx, i, lease)

@@ -10,11 +10,11 @@ import (
 // verdictRanks and severityRanks order verdicts from the worst to the best, and
 // severities from the least to the highest.
 var (
-	verdictRanks  = []verdict.Verdict{verdict.NotWell, verdict.NotKnown, verdict.Well}
+	verdictRanks  = []verdict.Verdict{verdict.Unhealthy, verdict.Unknown, verdict.Healthy}
 	severityRanks = []verdict.Severity{verdict.None, verdict.Info, verdict.Warning, verdict.Critical}
 )
 
-// worstState returns the state that decides over several: one that is not well, else one
+// worstState returns the state that decides over several: one that is unhealthy, else one
 // that is not known, and of these the most severe one. Of none it returns Serving.
 func worstState(states ...verdict.State) verdict.State {
 	if len(states) == 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 )
 
-// TestWorstState: what is not well decides over what is not known, and what is severe comes first.
+// TestWorstState: what is unhealthy decides over what is not known, and what is severe comes first.
 func TestWorstState(t *testing.T) {
 	for _, c := range []struct {
 		states []verdict.State
@@ -15,8 +15,8 @@ func TestWorstState(t *testing.T) {
 	}{
 		{nil, verdict.Serving, 0},
 		{[]verdict.State{verdict.Serving, verdict.Paused, verdict.RolloutPaused}, verdict.Paused, 0},
-		{[]verdict.State{verdict.Serving, verdict.ResourcesUnread}, verdict.ResourcesUnread, 3},
-		{[]verdict.State{verdict.ResourcesUnread, verdict.RolledBack, verdict.Serving}, verdict.RolledBack, 1},
+		{[]verdict.State{verdict.Serving, verdict.ResourcesUnreadable}, verdict.ResourcesUnreadable, 3},
+		{[]verdict.State{verdict.ResourcesUnreadable, verdict.RolledBack, verdict.Serving}, verdict.RolledBack, 1},
 		{[]verdict.State{verdict.ResourcesNotReady, verdict.CRDDeleted}, verdict.CRDDeleted, 1},
 		{[]verdict.State{"Newer", verdict.Serving}, "Newer", 3},
 	} {

@@ -39,11 +39,11 @@ type History struct {
 type Entry struct {
 	Number int64     `json:"number"`
 	Digest string    `json:"digest"`
-	Made   time.Time `json:"made"`
+	Made   time.Time `json:"created"`
 	// Serves says what it serves; "" for nothing.
-	Serves string `json:"serves,omitempty"`
+	Serves string `json:"serving,omitempty"`
 	// Trouble says why it cannot be used.
-	Trouble string `json:"trouble,omitempty"`
+	Trouble string `json:"error,omitempty"`
 }
 
 // A Place is the namespace that the operator runs in; "" is the one that its identity
@@ -201,7 +201,7 @@ func (h *History) chooseRevision(present string) (r *revision.Revision, unsure s
 			return r, fmt.Sprintf("whether revision %d was ever rolled out completely; jacquard history %s lists the others", r.Number, h.Kind), nil
 		}
 	}
-	return nil, "", fmt.Errorf("no earlier revision is kept that may have been rolled out completely: choose one with --to; jacquard history %s lists them",
+	return nil, "", fmt.Errorf("no earlier revision is kept that may have been rolled out completely: choose one with --to-revision; jacquard history %s lists them",
 		h.Kind)
 }
 

@@ -119,7 +119,7 @@ func unknownOf(r *diff.Resource) string {
 func changesOf(r *diff.Resource) string {
 	counts := map[string]int{}
 	for i := range r.Changes {
-		if c := &r.Changes[i]; c.Verb != diff.Kept && c.Verb != diff.Held && c.Verb != diff.Unknown {
+		if c := &r.Changes[i]; c.Verb != diff.Kept && c.Verb != diff.Blocked && c.Verb != diff.Unknown {
 			counts[c.Kind+" "+string(c.Verb)]++
 		}
 	}

@@ -75,7 +75,7 @@ func (h *History) planRollback(ctx context.Context, to string) (*Plan, error) {
 	case err != nil:
 		return nil, err
 	case r.Digest == leaves:
-		return nil, fmt.Errorf("revision %d is the present folder; to end a rollback, use --release", r.Number)
+		return nil, fmt.Errorf("revision %d is the present folder; to end a rollback, use --end", r.Number)
 	}
 	crd, err := schema.FromObject(h.kind.CRD)
 	if err != nil {

@@ -35,7 +35,7 @@ func TestRollbackByOperator(t *testing.T) {
 	}
 }
 
-// TestDefaultRevision: without --to, a rollback chooses the revision that was rolled out
+// TestDefaultRevision: without --to-revision, a rollback chooses the revision that was rolled out
 // last, or else the newest of which no record shows that it was stopped, left or serves.
 func TestDefaultRevision(t *testing.T) {
 	complete := func(digest string) rollout.Record {

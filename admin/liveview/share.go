@@ -37,7 +37,7 @@ func (k *Kind) Look(identity string) error {
 	case len(claims) == 0:
 		return nil
 	case identity == "":
-		return fmt.Errorf("looking at %s: several installations serve a share of it each: say --identity %s", k.Name, strings.Join(names, " or "))
+		return fmt.Errorf("looking at %s: several installations serve a share of it each: say --installation %s", k.Name, strings.Join(names, " or "))
 	}
 	return fmt.Errorf("looking at %s: %s does not serve it; these do: %s", k.Name, identity, strings.Join(names, ", "))
 }

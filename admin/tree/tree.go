@@ -56,7 +56,7 @@ type Condition struct {
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 	// Old: it is about an earlier generation of the resource.
-	Old bool `json:"old,omitempty"`
+	Old bool `json:"outdated,omitempty"`
 	// Color is that of the state which the condition stands for.
 	Color verdict.Color `json:"color"`
 }
@@ -78,8 +78,8 @@ type Node struct {
 	Patched bool `json:"patched,omitempty"`
 	// Beside are the entries of lists, such as containers, ports and mounts, that others
 	// added to those which we apply, with their managers.
-	Beside []string `json:"beside,omitempty"`
-	Owns   []*Node  `json:"owns,omitempty"`
+	Beside []string `json:"foreignEntries,omitempty"`
+	Owns   []*Node  `json:"dependents,omitempty"`
 
 	uid types.UID
 }

@@ -63,7 +63,7 @@ type wanted struct {
 func wantedOf(one *catalog.Case) wanted {
 	w := wanted{waits: map[string]bool{}}
 	w.errors, w.fails = one.Wants[catalog.FileWantError]
-	for line := range strings.Lines(one.Wants[catalog.FileWantWaits]) {
+	for line := range strings.Lines(one.Wants[catalog.FileWantWaiting]) {
 		file, _, _ := strings.Cut(line, ".yaml waits: ")
 		w.waits[file] = true
 	}
@@ -123,7 +123,7 @@ func describeDifference(c *diff.Change) string {
 		text = "not as it is rendered"
 	case diff.Recreated, diff.Patched:
 		text = "not as it is rendered"
-	case diff.Pruned, diff.GivenBack:
+	case diff.Pruned, diff.Released:
 		text = "there, and not rendered"
 	case diff.Refused, diff.Unknown:
 		text = "the API server does not take it: " + c.Why

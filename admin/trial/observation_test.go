@@ -21,7 +21,7 @@ func TestJudge(t *testing.T) {
 		differs  = []string{"ConfigMap web: not as it is rendered"}
 		notReady = []string{"Deployment web: 0 of 1 is ready"}
 		plain    = map[string]string{catalog.FileWant: ""}
-		waits    = map[string]string{catalog.FileWant: "", catalog.FileWantWaits: "page.yaml waits: another text\n"}
+		waits    = map[string]string{catalog.FileWant: "", catalog.FileWantWaiting: "page.yaml waits: another text\n"}
 		fails    = map[string]string{catalog.FileWantError: "no image\n"}
 	)
 	for name, c := range map[string]struct {
@@ -90,8 +90,8 @@ func TestDescribe(t *testing.T) {
 	for verb, want := range map[diff.Verb]string{
 		diff.Created: "wanted, and not there (web.yaml:1:1)\n+x", diff.Changed: "not as it is rendered (web.yaml:1:1)\n+x",
 		diff.Recreated: "not as it is rendered (web.yaml:1:1)\n+x", diff.Patched: "not as it is rendered (web.yaml:1:1)\n+x",
-		diff.Pruned: "there, and not rendered (web.yaml:1:1)\n+x", diff.GivenBack: "there, and not rendered (web.yaml:1:1)\n+x",
-		diff.Refused: "the API server does not take it: a quota (web.yaml:1:1)\n+x", diff.Kept: "", diff.Held: "",
+		diff.Pruned: "there, and not rendered (web.yaml:1:1)\n+x", diff.Released: "there, and not rendered (web.yaml:1:1)\n+x",
+		diff.Refused: "the API server does not take it: a quota (web.yaml:1:1)\n+x", diff.Kept: "", diff.Blocked: "",
 	} {
 		got := describeDifference(&diff.Change{Verb: verb, Kind: "Web", Name: "a", Place: "web.yaml:1:1", Why: "a quota", Diff: "+x"})
 		if got != strings.TrimSpace(got) || strings.TrimPrefix(got, "Web a: ") != want {

@@ -113,7 +113,7 @@ func (s *Server) ofKind(o *Order, words ...string) []string {
 		words = append(words, "--operator-namespace", s.OperatorNamespace)
 	}
 	if o.Identity != "" {
-		words = append(words, "--identity", o.Identity)
+		words = append(words, "--installation", o.Identity)
 	}
 	return words
 }
@@ -177,9 +177,10 @@ func (s *Server) planRollback(ctx context.Context, o *Order) (*Plan, error) {
 	r := p.Revision
 	text := fmt.Sprintf("%s goes back from its folder (%s) to revision %d (%s) until there is a third folder", h.Kind, p.Leaves, r.Number, r.Digest)
 	return &Plan{
-		Command: s.formatCommand(s.ofKind(o, "jacquard", "rollback", h.Kind, "--to", r.Digest, "--digest", p.Leaves, "--yes")...), Text: text,
-		Digest: r.Digest + " " + p.Leaves,
-		do:     func(ctx context.Context) (string, error) { return text, h.Write(ctx, s.Config, p, "") },
+		Command: s.formatCommand(s.ofKind(o, "jacquard", "rollback", h.Kind, "--to-revision", r.Digest, "--digest", p.Leaves, "--yes")...),
+		Text:    text,
+		Digest:  r.Digest + " " + p.Leaves,
+		do:      func(ctx context.Context) (string, error) { return text, h.Write(ctx, s.Config, p, "") },
 	}, nil
 }
 
@@ -195,7 +196,7 @@ func (s *Server) planRelease(ctx context.Context, o *Order) (*Plan, error) {
 	}
 	text := fmt.Sprintf("the present folder of %s is rolled out again", h.Kind)
 	return &Plan{
-		Command: s.formatCommand(s.ofKind(o, "jacquard", "rollback", h.Kind, "--release", "--digest", p.Leaves, "--yes")...), Text: text,
+		Command: s.formatCommand(s.ofKind(o, "jacquard", "rollback", h.Kind, "--end", "--digest", p.Leaves, "--yes")...), Text: text,
 		Digest: p.Leaves,
 		do:     func(ctx context.Context) (string, error) { return text, h.Write(ctx, s.Config, p, "") },
 	}, nil

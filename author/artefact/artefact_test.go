@@ -156,7 +156,7 @@ func TestFiles(t *testing.T) {
 		t.Error(diff)
 	}
 	tests := selected(t, true, website, "../../examples/kinds/webhosting")
-	if tests["templates/"+website+"/tests/plain/cr.yaml"] == nil {
+	if tests["templates/"+website+"/tests/plain/resource.yaml"] == nil {
 		t.Errorf("the golden cases are missing: %v", slices.Sorted(maps.Keys(tests)))
 	}
 }
@@ -627,7 +627,7 @@ func TestWrite(t *testing.T) {
 	write("crds/as.yaml", "old")
 	write("templates/as/old.yaml", "old")
 	write("templates/as/.hidden", "mine")
-	write("templates/as/tests/a/cr.yaml", "mine")
+	write("templates/as/tests/a/resource.yaml", "mine")
 	write("templates/bs/b.yaml", "mine")
 	files := Files{"crds/as.yaml": []byte("new"), "templates/as/new.yaml": []byte("new"), "templates/as/kind.yaml": nil}
 	err := files.Write(dir, false)
@@ -661,7 +661,7 @@ func TestWrite(t *testing.T) {
 		t.Error(err)
 	}
 	want := map[string]string{"crds/as.yaml": "new", "templates/as/new.yaml": "new", "templates/as/kind.yaml": "",
-		"templates/as/.hidden": "mine", "templates/as/tests/a/cr.yaml": "mine", "templates/bs/b.yaml": "mine"}
+		"templates/as/.hidden": "mine", "templates/as/tests/a/resource.yaml": "mine", "templates/bs/b.yaml": "mine"}
 	if diff := cmp.Diff(want, read()); diff != "" {
 		t.Error(diff)
 	}

@@ -18,22 +18,26 @@ import (
 )
 
 // The files of a golden case. cluster.yaml, config.yaml, want-status.yaml and,
-// where no file waits, want-waits.txt are optional; want-error.txt excludes the other wants.
+// where no file waits, want-waiting.txt are optional; want-error.txt excludes the other wants.
 const (
-	fileResource   = "cr.yaml"
-	fileCluster    = "cluster.yaml"
-	fileConfig     = "config.yaml"
-	FileWant       = "want.yaml"
-	FileWantWaits  = "want-waits.txt"
-	FileWantError  = "want-error.txt"
-	FileWantStatus = "want-status.yaml"
+	fileResource    = "resource.yaml"
+	fileCluster     = "cluster.yaml"
+	fileConfig      = "config.yaml"
+	FileWant        = "want.yaml"
+	FileWantWaiting = "want-waiting.txt"
+	FileWantError   = "want-error.txt"
+	FileWantStatus  = "want-status.yaml"
 )
 
 // wants are the files that say what is wanted.
-var wants = []string{FileWant, FileWantWaits, FileWantError, FileWantStatus}
+var wants = []string{FileWant, FileWantWaiting, FileWantError, FileWantStatus}
 
 // givens are the files that say what there is.
 var givens = []string{fileResource, fileCluster, fileConfig}
+
+// renamedFiles are the present names of files of golden cases, by the name that they had before the
+// first release.
+var renamedFiles = map[string]string{"cr.yaml": fileResource, "want-waits.txt": FileWantWaiting}
 
 // A Case is one golden case, templates/<name>/tests/<case>/, or one numbered
 // step of it.
@@ -42,7 +46,7 @@ type Case struct {
 	// Name is the directory's own name, with the number of the step behind a slash;
 	// Dir is the directory, for people.
 	Name, Dir string
-	// Wants are the wanted texts by file: FileWant, FileWantWaits, FileWantError
+	// Wants are the wanted texts by file: FileWant, FileWantWaiting, FileWantError
 	// and FileWantStatus, as far as they are there.
 	Wants map[string]string
 
@@ -127,6 +131,10 @@ func (c *Case) read(root fs.FS) ([]*Case, error) {
 			number, _ = strconv.Atoi(m[1]) // digits, by the expression
 			file = m[2]
 		}
+		if now := renamedFiles[file]; now != "" {
+			return nil, fmt.Errorf("%s: this file is called %s now: rename it", filepath.Join(c.Dir, e.Name()),
+				strings.TrimSuffix(e.Name(), file)+now)
+		}
 		if !slices.Contains(known, file) {
 			return nil, fmt.Errorf("%s: a golden case holds only %s; those of a step begin with its number, such as 2-%s",
 				filepath.Join(c.Dir, e.Name()), strings.Join(known, ", "), fileCluster)
@@ -201,7 +209,7 @@ func (c *Case) has(file string) bool {
 // checkWants returns an error if the files want two things.
 func (c *Case) checkWants() error {
 	_, wantError := c.Wants[FileWantError]
-	for _, file := range []string{FileWant, FileWantWaits} {
+	for _, file := range []string{FileWant, FileWantWaiting} {
 		if _, want := c.Wants[file]; want && wantError {
 			return fmt.Errorf("%s: it has both %s and %s: a resource renders or it does not",
 				c.Dir, c.prefix+file, c.prefix+FileWantError)

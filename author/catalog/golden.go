@@ -15,7 +15,7 @@ import (
 )
 
 // An Outcome is what a golden case, or another resource, came to: texts in canonical form (YAML with
-// sorted keys, documents parted by ---; for FileWantWaits a line for each file
+// sorted keys, documents parted by ---; for FileWantWaiting a line for each file
 // that waits) by the file that wants them.
 type Outcome struct {
 	Got map[string]string
@@ -121,7 +121,7 @@ func Render(ctx context.Context, r *Resource, cluster *Cluster) (*Outcome, error
 func (o *Outcome) makeTexts() (err error) {
 	o.Got = map[string]string{}
 	for _, w := range o.Traced.Result.Waiting {
-		o.Got[FileWantWaits] += fmt.Sprintf("%s.yaml waits: %s\n", w.File, w.Message)
+		o.Got[FileWantWaiting] += fmt.Sprintf("%s.yaml waits: %s\n", w.File, w.Message)
 	}
 	for _, child := range o.Traced.Result.Children {
 		o.Documents = append(o.Documents, restoreMarks(child))
@@ -163,7 +163,7 @@ func printDocuments(documents []map[string]any) (string, error) {
 
 // Canonical brings what a file wants into the form of an Outcome.
 func Canonical(name, text string) (string, error) {
-	if strings.HasSuffix(name, FileWantWaits) {
+	if strings.HasSuffix(name, FileWantWaiting) {
 		return strings.ReplaceAll(text, "\r\n", "\n"), nil
 	}
 	documents, err := Documents(name, text)

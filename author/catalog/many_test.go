@@ -56,7 +56,7 @@ func TestManyPods(t *testing.T) {
 func runMany(t *testing.T, catalog *Catalog, pods, served int) *Outcome {
 	t.Helper()
 	const name = "prometheusjmxexporters.banzaicloud.com"
-	cr, err := os.ReadFile(filepath.Join("../../templates", name, "tests/new/cr.yaml"))
+	cr, err := os.ReadFile(filepath.Join("../../templates", name, "tests/new/resource.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func (v *conversion) addSchema(dir string, u *use) error {
 	}
 	v.result.Example = path.Join("examples", v.target.Name()+".yaml")
 	v.add(v.result.Example, resource)
-	v.add(path.Join(dir, "tests", "defaults", "cr.yaml"), resource)
+	v.add(path.Join(dir, "tests", "defaults", "resource.yaml"), resource)
 	return nil
 }
 

@@ -245,9 +245,9 @@ func (r *rewriter) leaveHook(d *document) {
 func hookAdvice(d *document) string {
 	switch {
 	case strings.Contains(d.hook, "delete"):
-		return "What must be done before a resource goes needs a child of its own and deleteOrder in kind.yaml"
+		return "What must be done before a resource goes needs a child of its own and deletionOrder in kind.yaml"
 	case d.kind == "Job":
-		return `Write a Job with the annotation jacquard.dev/once: "true", which runs once for each content; what must come after it reads it with await`
+		return `Write a Job with the annotation jacquard.dev/run-once: "true", which runs once for each content; what must come after it reads it with await`
 	}
 	return "Write it as a child; what must come after it reads it with await"
 }

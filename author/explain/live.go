@@ -49,12 +49,12 @@ type Live struct {
 	Ours   []ownership.Owner `json:"ours,omitempty"`
 	Others []ownership.Owner `json:"others,omitempty"`
 	// Fate says what becomes of the object; "" if it stays as it was applied.
-	Fate string `json:"fate,omitempty"`
+	Fate string `json:"pendingChange,omitempty"`
 	// Taken are fields that we apply and do not own: others have them.
-	Taken []string `json:"taken,omitempty"`
+	Taken []string `json:"lostFields,omitempty"`
 	// Beside are the entries of lists, such as containers, ports and mounts, that others
 	// added to those which we apply.
-	Beside []string `json:"beside,omitempty"`
+	Beside []string `json:"foreignEntries,omitempty"`
 }
 
 // A Condition is one condition of the resource.

@@ -21,7 +21,7 @@ type Report struct {
 	// Files are the files that make children, by name, and then status.yaml.
 	Files []File `json:"files"`
 	// Rest are live objects of the resource for which no document stands.
-	Rest []Live `json:"rest,omitempty"`
+	Rest []Live `json:"otherObjects,omitempty"`
 	// Notes say what is not known, or to be known besides.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -38,17 +38,17 @@ const (
 type File struct {
 	// File is how errors call it: templates/pages.example.com/page.yaml.
 	File    string `json:"file"`
-	Verdict string `json:"verdict"`
+	Verdict string `json:"state"`
 	// Message says what it waits for or why it failed, Place where, and Within
 	// in which branches that is.
 	Message string `json:"message,omitempty"`
 	Place   *Place `json:"place,omitempty"`
-	Within  []Turn `json:"within,omitempty"`
+	Within  []Turn `json:"enclosingBranches,omitempty"`
 	// Branches are those that it came to, each with those that lie in it.
 	Branches []*Branch `json:"branches,omitempty"`
 	// Documents are what it made, LeftOut what its text could make and did not.
 	Documents []Document `json:"documents,omitempty"`
-	LeftOut   []LeftOut  `json:"leftOut,omitempty"`
+	LeftOut   []LeftOut  `json:"notRendered,omitempty"`
 }
 
 // A Place is file, line and column, from 1.
@@ -72,11 +72,11 @@ type Branch struct {
 	Text string `json:"text"`
 	// Outcome says in words which way it went, and Took and Left how often.
 	Outcome string `json:"outcome"`
-	Took    int    `json:"took"`
-	Left    int    `json:"left"`
+	Took    int    `json:"takenCount"`
+	Left    int    `json:"skippedCount"`
 	// Came is what its condition came to: true, a number, "nothing", "a string",
 	// "a list of 3", "a value of a Secret"; several if it was come to often.
-	Came []string `json:"came"`
+	Came []string `json:"conditionValues"`
 	// Calls are where templates were called to get here from the branch above.
 	Calls []Place `json:"calls,omitempty"`
 	// Taken and NotTaken are the branches in its two arms.
@@ -89,7 +89,7 @@ type Turn struct {
 	Place
 	Text    string `json:"text"`
 	Outcome string `json:"outcome"`
-	Came    string `json:"came,omitempty"`
+	Came    string `json:"conditionValue,omitempty"`
 }
 
 // A Document is an object that a file made.
@@ -100,7 +100,7 @@ type Document struct {
 	Place  Place  `json:"place"`
 	Patch  string `json:"patch,omitempty"`
 	// Because are the branches that it stands in, outermost first.
-	Because []Turn `json:"because,omitempty"`
+	Because []Turn `json:"enclosingBranches,omitempty"`
 	// Live is the object in the cluster; nil if there is none, or no cluster.
 	Live *Live `json:"live,omitempty"`
 	// Unknown says why it is not known whether there is such an object.
@@ -114,7 +114,7 @@ type LeftOut struct {
 	Place Place  `json:"place"`
 	// By is the branch that went the other way; nil if the execution ended
 	// before it came there.
-	By *Turn `json:"by,omitempty"`
+	By *Turn `json:"branch,omitempty"`
 }
 
 // splitPlace returns an error's message without its place, and the place.

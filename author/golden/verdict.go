@@ -36,8 +36,8 @@ type Write struct {
 
 // loud is what is said of new files that nobody may want.
 var loud = map[string]string{
-	catalog.FileWantError: "THIS CASE FAILS, and now wants to",
-	catalog.FileWantWaits: "THIS CASE WAITS, and now wants to",
+	catalog.FileWantError:   "THIS CASE FAILS, and now wants to",
+	catalog.FileWantWaiting: "THIS CASE WAITS, and now wants to",
 }
 
 // Judge compares what a case came to with what it wants. said are the messages
@@ -101,10 +101,10 @@ func WantError(said []string) string {
 }
 
 // compareFiles compares what was rendered with each file that wants something. Without
-// want-status.yaml the status is not compared, and without want-waits.txt nothing may wait. An
+// want-status.yaml the status is not compared, and without want-waiting.txt nothing may wait. An
 // update writes both.
 func (v *Verdict) compareFiles(one *catalog.Case, out *catalog.Outcome) error {
-	for _, file := range []string{catalog.FileWant, catalog.FileWantWaits, catalog.FileWantStatus} {
+	for _, file := range []string{catalog.FileWant, catalog.FileWantWaiting, catalog.FileWantStatus} {
 		text, there := one.Wants[file]
 		got := out.Got[file]
 		name := one.Path(file)
@@ -120,7 +120,7 @@ func (v *Verdict) compareFiles(one *catalog.Case, out *catalog.Outcome) error {
 			err = v.compareChildren(name, text, out)
 		case file == catalog.FileWantStatus && there:
 			err = v.compareStatus(name, text, out)
-		case file == catalog.FileWantWaits:
+		case file == catalog.FileWantWaiting:
 			v.addFinding(true, "%s",
 				appendDiff("other files wait than are wanted to, or for something else", side{name, want}, side{"rendered", got}))
 		}
@@ -132,7 +132,7 @@ func (v *Verdict) compareFiles(one *catalog.Case, out *catalog.Outcome) error {
 }
 
 func (v *Verdict) write(file, got string, there bool) {
-	w := Write{File: file, Text: got, Remove: file == catalog.FileWantWaits && got == ""}
+	w := Write{File: file, Text: got, Remove: file == catalog.FileWantWaiting && got == ""}
 	if !there {
 		w.Loud = loud[file]
 	}

@@ -25,7 +25,7 @@ func (l *linter) findCollisions(all []*document) {
 			if d.gvk.GroupKind() == (apischema.GroupKind{Kind: "Namespace"}) {
 				advice = `write childName .metadata.name (printf "%s/%s" .metadata.namespace .metadata.name | sha256sum | trunc 16)`
 			}
-			l.add(Collision, name.Place, d.kindAndVersion()+
+			l.add(NameCollision, name.Place, d.kindAndVersion()+
 				" lives in no namespace, and its name does not hold the resource's: resources in two namespaces would claim one object: "+advice)
 		}
 		if text := l.literalSuffixAt(name.Place); text != "" {
@@ -39,7 +39,7 @@ func (l *linter) findCollisions(all []*document) {
 				rest, ends := strings.CutSuffix(long.text, "-"+short.text)
 				rule := fmt.Sprintf("!self.metadata.name.endsWith('-%s')", rest)
 				if ends && rest != "" && !strings.Contains(rules, rule) {
-					l.add(Collision, long.place,
+					l.add(NameCollision, long.place,
 						fmt.Sprintf("the %s that a resource x has with %q is named as that of a resource x-%s with %q: choose another suffix, or refuse such names in the CRD by the rule %s",
 							gk.Kind, long.text, rest, short.text, rule))
 				}

@@ -18,7 +18,7 @@ const replicas = "spec.replicas"
 // replicas.
 func describeContest(scaled string) string {
 	return fmt.Sprintf("a HorizontalPodAutoscaler scales this %s, and the template sets its replicas back: add the annotation %s: %s, or leave replicas out",
-		scaled, api.AnnotationInitial, replicas)
+		scaled, api.AnnotationInitialFields, replicas)
 }
 
 // findContended finds what an autoscaler of the folder scales while every path through the
@@ -57,7 +57,7 @@ func (l *linter) findContended(documents []*document) {
 // replicasPlace returns where a document writes its replicas each time that it is applied, or nil
 // if it may not.
 func replicasPlace(d *document) *template.Place {
-	if mark := d.marks[api.AnnotationInitial].Node; mark != nil && strings.Contains(literalText(mark), replicas) {
+	if mark := d.marks[api.AnnotationInitialFields].Node; mark != nil && strings.Contains(literalText(mark), replicas) {
 		return nil
 	}
 	spec := entryOf(d.root, "spec")

@@ -101,7 +101,7 @@ func (l *linter) engineStatus() {
 	at := fmt.Sprintf("spec.versions[%d]", l.versionIndex())
 	if !l.kind.Version.Status {
 		if !l.kind.HasStatus { // which is told at the file
-			l.add(StatusDropped, l.inCRD(at),
+			l.add(DroppedStatus, l.inCRD(at),
 				"the version has no status subresource, so nobody learns whether its resources are ready: add subresources: {status: {}}")
 		}
 		return
@@ -109,13 +109,13 @@ func (l *linter) engineStatus() {
 	status, declared := schema.Root(l.kind.Version).Field("status")
 	if !declared {
 		if !l.kind.HasStatus {
-			l.add(StatusDropped, l.inCRD(l.schemaPath()),
+			l.add(DroppedStatus, l.inCRD(l.schemaPath()),
 				"the schema declares no status, so the condition Ready is dropped: add properties.status with conditions")
 		}
 		return
 	}
 	if _, declared := status.Field("conditions"); !declared {
-		l.add(StatusDropped, l.inCRD(l.schemaPath()+".properties.status"),
+		l.add(DroppedStatus, l.inCRD(l.schemaPath()+".properties.status"),
 			"the status declares no conditions, so the engine's Ready is dropped, for which people and kubectl wait look: add conditions, and what else the engine writes")
 	}
 }

@@ -7,9 +7,9 @@
 // What is about expressions comes of author/typecheck, which follows the templates
 // with types. This package checks what those ways make: each literal or printed
 // value against the child's field that it stands in, and against what Kubernetes
-// refuses there beyond its schemas (does-not-fit, invalid-child, nil), names and labels that can outgrow their limits
+// refuses there beyond its schemas (field-type, invalid-child, nil), names and labels that can outgrow their limits
 // (too-long), a Secret's value on its way out (secret), annotations (annotation,
-// job-ttl), the status against the CRD (status-dropped), APIs that are gone
+// job-ttl), the status against the CRD (dropped-status), APIs that are gone
 // (removed-api), replicas that an autoscaler writes too (contended), files that put what they
 // write into themselves (oscillating). It also
 // renders the examples and golden cases (example, golden), checks their children

@@ -29,9 +29,9 @@ func Dropped(earlier, c *catalog.Catalog, name string) ([]typecheck.Finding, err
 		at = k.RetiredPlace(n - 1)
 	}
 	var all []typecheck.Finding
-	if len(before.Settings.DeleteOrder) > 0 && k.Settings.DeleteOrder == nil {
+	if len(before.Settings.DeletionOrder) > 0 && k.Settings.DeletionOrder == nil {
 		all = append(all, typecheck.Finding{Class: DroppedKind, Place: at,
-			Text: "deleteOrder is gone, and with it the right to take the finalizer off the resources: write in kind.yaml deleteOrder: []"})
+			Text: "deletionOrder is gone, and with it the right to take the finalizer off the resources: write in kind.yaml deletionOrder: []"})
 	}
 	for _, d := range k.Dropped(before) {
 		verb, undo := "made", "deleted"

@@ -50,7 +50,7 @@ func (f *fitter) checkNode(n *typecheck.Node, t *schema.Type, path string) {
 // checkEntries compares a map that the author wrote.
 func (f *fitter) checkEntries(n *typecheck.Node, t *schema.Type, path string) {
 	if t.Kind() != schema.KindObject && t.Kind() != schema.KindFreeMap {
-		f.add(DoesNotFit, n, "%s of %s must be %s, not a map", path, f.subject, kindWithArticle(t.Kind()))
+		f.add(FieldType, n, "%s of %s must be %s, not a map", path, f.subject, kindWithArticle(t.Kind()))
 		return
 	}
 	for _, e := range n.Keys {
@@ -129,7 +129,7 @@ func literalKeys(n *typecheck.Node) iter.Seq[string] {
 // checkItems compares a list that the author wrote.
 func (f *fitter) checkItems(n *typecheck.Node, t *schema.Type, path string) {
 	if t.Kind() != schema.KindList {
-		f.add(DoesNotFit, n, "%s of %s must be %s, not a list", path, f.subject, kindWithArticle(t.Kind()))
+		f.add(FieldType, n, "%s of %s must be %s, not a list", path, f.subject, kindWithArticle(t.Kind()))
 		return
 	}
 	for _, item := range n.Items {
@@ -141,7 +141,7 @@ func (f *fitter) checkItems(n *typecheck.Node, t *schema.Type, path string) {
 func (f *fitter) checkBeside(n *typecheck.Node, t *schema.Type, path string) {
 	for _, v := range n.Beside {
 		if misfit := findMisfit(v.Type, t, path); misfit != nil {
-			f.add(DoesNotFit, n, "%s", misfit.describeMisfit(f.subject, nameOfValue(v)))
+			f.add(FieldType, n, "%s", misfit.describeMisfit(f.subject, nameOfValue(v)))
 		}
 	}
 }
@@ -150,14 +150,14 @@ func (f *fitter) checkBeside(n *typecheck.Node, t *schema.Type, path string) {
 func (f *fitter) checkValue(n *typecheck.Node, v *typecheck.Value, t *schema.Type, path string) {
 	if v.Known {
 		if text := describeRefusal(v.Const, t); text != "" {
-			f.add(DoesNotFit, n, "%s of %s %s", path, f.subject, text)
+			f.add(FieldType, n, "%s of %s %s", path, f.subject, text)
 		} else {
 			f.checkValidity(n, path, v.Const)
 		}
 		return
 	}
 	if misfit := findMisfit(v.Type, t, path); misfit != nil {
-		f.add(DoesNotFit, n, "%s", misfit.describeMisfit(f.subject, nameOfValue(v)))
+		f.add(FieldType, n, "%s", misfit.describeMisfit(f.subject, nameOfValue(v)))
 	}
 }
 
@@ -172,7 +172,7 @@ func (f *fitter) checkText(n *typecheck.Node, t *schema.Type, path string) {
 	if t.Kind() == schema.KindInteger || t.Kind() == schema.KindNumber || t.Kind() == schema.KindBoolean {
 		advice = ": print the value alone, without quotes"
 	}
-	f.add(DoesNotFit, n, "%s of %s must be %s, not a text%s", path, f.subject, kindWithArticle(t.Kind()), advice)
+	f.add(FieldType, n, "%s of %s must be %s, not a text%s", path, f.subject, kindWithArticle(t.Kind()), advice)
 }
 
 // checkValidity finds what the API server refuses in a value that its type allows.

@@ -20,7 +20,7 @@ func (l *linter) checkHealth() {
 	for _, e := range l.kind.HealthEntries {
 		l.healthFields(e)
 		for _, call := range e.EmptyAlls() {
-			l.add(Health, e.PlaceOf(call.Field, call.Offset),
+			l.add(InvalidHealth, e.PlaceOf(call.Field, call.Offset),
 				"filter(…).all(…) is true if filter finds nothing, as for a new object: write exists, or ask for size(…) > 0 too")
 		}
 	}
@@ -58,7 +58,7 @@ func (l *linter) healthFields(e kind.HealthEntry) {
 			}
 		}
 		if text != "" {
-			l.add(Health, e.PlaceOf(read.Field, read.Offset), text)
+			l.add(InvalidHealth, e.PlaceOf(read.Field, read.Offset), text)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (l *linter) applySilencers(all []typecheck.Finding) (loud []typecheck.Findi
 			s.wrong = fmt.Sprintf("nothing of the class %s is found on line %d: take this comment out", s.class, s.about.Line)
 		}
 		if s.wrong != "" {
-			loud = append(loud, typecheck.Finding{Class: Ignore, Place: s.place, Length: len("jacquard:ignore"), Text: s.wrong})
+			loud = append(loud, typecheck.Finding{Class: InvalidIgnore, Place: s.place, Length: len("jacquard:ignore"), Text: s.wrong})
 		}
 	}
 	return loud, silenced
@@ -150,7 +150,9 @@ func assignLine(alone []*silencer, line int) []*silencer {
 func (s *silencer) read(text string) {
 	class, reason, _ := strings.Cut(text, ":")
 	s.class, s.reason = typecheck.Class(strings.TrimSpace(class)), strings.TrimSpace(reason)
-	switch {
+	switch now := renamedClasses[s.class]; {
+	case now != "":
+		s.wrong = fmt.Sprintf("the class %s is called %s now", s.class, now)
 	case !Silenceable(s.class):
 		s.wrong = fmt.Sprintf("there is no class %q that can be silenced: write jacquard:ignore CLASS: reason, with the class that the finding has", s.class)
 	case s.reason == "":

@@ -71,7 +71,9 @@ func (l *linter) add(class typecheck.Class, place template.Place, text string) {
 
 // consequences are the classes of what mostly follows from others: these come
 // first.
-var consequences = map[typecheck.Class]int{Unpackable: 1, Example: 1, Golden: 1, UnusedField: 2, UnusedPartial: 2, UnusedRule: 2, Ignore: 3}
+var consequences = map[typecheck.Class]int{
+	Unpackable: 1, Example: 1, Golden: 1, UnusedField: 2, UnusedPartial: 2, UnusedRule: 2, InvalidIgnore: 3,
+}
 
 // finishFindings returns the findings in order, causes first, each once and with its length.
 func (l *linter) finishFindings() []typecheck.Finding {

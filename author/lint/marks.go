@@ -17,7 +17,7 @@ import (
 func (l *linter) checkMarks(d *document) {
 	for name, e := range d.marks {
 		if domain, mark, _ := strings.Cut(name, "/"); domain != api.Domain && schema.Suggest(domain, []string{api.Domain}) != "" {
-			l.add(Annotation, e.Key.Place, fmt.Sprintf("%s means nothing here; did you mean %s?", name, meantMark(mark)))
+			l.add(InvalidAnnotation, e.Key.Place, fmt.Sprintf("%s means nothing here; did you mean %s?", name, meantMark(mark)))
 		}
 	}
 	for _, e := range d.root.Keys {
@@ -46,7 +46,7 @@ func (l *linter) innerMarks(n *typecheck.Node, d *document) {
 		if e.Name == "annotations" && e.Node != nil {
 			for _, mark := range e.Node.Keys {
 				if slices.Contains(api.AuthorAnnotations, mark.Name) {
-					l.add(Annotation, mark.Key.Place, fmt.Sprintf("%s says nothing in a template of %s: it belongs in the metadata of the document itself",
+					l.add(InvalidAnnotation, mark.Key.Place, fmt.Sprintf("%s says nothing in a template of %s: it belongs in the metadata of the document itself",
 						mark.Name, d.gvk.Kind))
 				}
 			}
@@ -64,21 +64,21 @@ var job = apischema.GroupKind{Group: "batch", Kind: "Job"}
 // run again.
 func (l *linter) jobTTL(d *document) {
 	spec := entryOf(d.root, "spec")
-	if d.gvk.GroupKind() != job || d.patch || spec == nil || d.marks[api.AnnotationOnce].Node != nil {
+	if d.gvk.GroupKind() != job || d.patch || spec == nil || d.marks[api.AnnotationRunOnce].Node != nil {
 		return
 	}
 	for _, e := range spec.Keys {
 		if e.Name == "ttlSecondsAfterFinished" {
 			l.add(JobTTL, e.Key.Place, fmt.Sprintf(
 				"a Job that goes after it has ended is made and run again: add the annotation %s: \"true\", or take ttlSecondsAfterFinished off",
-				api.AnnotationOnce))
+				api.AnnotationRunOnce))
 		}
 	}
 }
 
 // checkInitials finds paths of initial fields that the document cannot have.
 func (l *linter) checkInitials(d *document) {
-	mark := d.marks[api.AnnotationInitial].Node
+	mark := d.marks[api.AnnotationInitialFields].Node
 	paths, err := kind.InitialPaths(literalText(mark))
 	if mark == nil || err != nil { // which is told when it is compiled
 		return
@@ -88,7 +88,8 @@ func (l *linter) checkInitials(d *document) {
 		for _, step := range path {
 			field, found := t.Field(step)
 			if !found {
-				l.add(Annotation, mark.Place, fmt.Sprintf("%s: %s", api.AnnotationInitial, describeUndeclared(d.kindAndVersion(), at, step, t)))
+				l.add(InvalidAnnotation, mark.Place, fmt.Sprintf("%s: %s", api.AnnotationInitialFields,
+					describeUndeclared(d.kindAndVersion(), at, step, t)))
 				break
 			}
 			t, at = field, joinPath(at, step)

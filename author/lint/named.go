@@ -46,7 +46,7 @@ func (l *linter) checkNewest() {
 
 func (l *linter) newestOf(file, function string, place template.Place) {
 	if beside := l.kind.Beside(file); beside != "" {
-		l.add(typecheck.WrongType, place,
+		l.add(typecheck.ArgumentType, place,
 			fmt.Sprintf("%s.yaml makes %s and others, and %s gives the newest of them all, whatever its kind: put what is read into a file of its own",
 				file, beside, function))
 	}

@@ -64,7 +64,7 @@ func TestOperatorRefusesNoMore(t *testing.T) {
 const earlier = "a0f6fc7148ea44f044643c314423653dbed85b4b"
 
 // TestFoldersKeepLoading: the operator refuses no folder of the earlier commit that the
-// operator of that commit served.
+// operator of that commit served, once what was renamed since then has its present name.
 func TestFoldersKeepLoading(t *testing.T) {
 	dir := t.TempDir()
 	tree := filepath.Join(dir, "commit.tar")
@@ -80,9 +80,31 @@ func TestFoldersKeepLoading(t *testing.T) {
 			t.Fatalf("running %v: %v: %s", command.Args, err, out)
 		}
 	}
+	script := renamingScript(t)
 	for _, root := range rootsIn(t, dir) {
+		rename := exec.Command("sh", "-ec", script)
+		rename.Dir = root
+		if out, err := rename.CombinedOutput(); err != nil {
+			t.Fatalf("renaming in %s: %v: %s", root, err, out)
+		}
 		onlyCommands(t, root)
 	}
+}
+
+// renamingScript returns the commands of the changelog that rename what a folder has.
+func renamingScript(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "**To rename what a folder has**")
+	_, after, _ = strings.Cut(after, "```sh\n")
+	script, _, found := strings.Cut(after, "```\n")
+	if !found {
+		t.Fatal("the changelog has no script that renames what a folder has")
+	}
+	return script
 }
 
 // gitIn is a command of git in the repository, whoever owns the clone.

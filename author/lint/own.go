@@ -9,7 +9,7 @@ import (
 
 // together are the classes of what several files, a sample or the CRD show.
 var together = []typecheck.Class{
-	Collision, Contended, UnusedField, UnusedPartial, UnusedRule, Example, Golden, Unpackable, Ignore, BreakingCRD,
+	NameCollision, Contended, UnusedField, UnusedPartial, UnusedRule, Example, Golden, Unpackable, InvalidIgnore, BreakingCRD,
 }
 
 // Together reports whether several files, a sample or the CRD show findings of a class:

@@ -73,7 +73,7 @@ func (l *linter) checkGolden(ctx context.Context, one *catalog.Case, seen *sight
 		return
 	}
 	if out.Err == nil || out.Resource != nil {
-		cr := template.Place{File: one.Path("cr.yaml"), Line: 1, Column: 1}
+		cr := template.Place{File: one.Path("resource.yaml"), Line: 1, Column: 1}
 		l.add(Golden, cr, "this case wants nothing: run jacquard test --update, and read what it writes")
 		l.checkOutcome(out, Golden, false, seen)
 		return

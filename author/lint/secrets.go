@@ -41,7 +41,7 @@ func (l *linter) checkSecretValue(gvk apischema.GroupVersionKind, n *typecheck.N
 		if gvk.Kind != "" {
 			where = "a " + gvk.Kind
 		}
-		l.add(typecheck.Secret, n.Place, "a value of a Secret would stand in "+where+
+		l.add(typecheck.SecretLeak, n.Place, "a value of a Secret would stand in "+where+
 			", where more people may read it: refer to the Secret, as with secretKeyRef or a volume, or print a checksum with sha256sum")
 		return
 	}

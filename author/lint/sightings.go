@@ -30,7 +30,7 @@ func newSightings(said []typecheck.Finding) *sightings {
 		class: map[sighting]typecheck.Class{}}
 	for _, f := range said {
 		s.said[lineOf(f.Place)] = true
-		s.dropped[f.Place.File] = s.dropped[f.Place.File] || f.Class == StatusDropped
+		s.dropped[f.Place.File] = s.dropped[f.Place.File] || f.Class == DroppedStatus
 	}
 	return s
 }

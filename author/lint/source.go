@@ -30,7 +30,7 @@ func linesByFile(c *catalog.Catalog, name string) map[string][]string {
 // braces are why it does not parse.
 func (l *linter) completeFinding(f *typecheck.Finding) {
 	if f.Class == typecheck.Syntax && strings.HasPrefix(f.Text, "there is no annotation ") {
-		f.Class = Annotation
+		f.Class = InvalidAnnotation
 	}
 	lines := l.texts[f.Place.File]
 	if f.Place.Line < 1 || f.Place.Line > len(lines) {
@@ -39,7 +39,7 @@ func (l *linter) completeFinding(f *typecheck.Finding) {
 	line := lines[f.Place.Line-1]
 	if f.Class == typecheck.Syntax && strings.Contains(line, "{{{") {
 		at := strings.Index(line, "{{{")
-		f.Class, f.Length, f.Place.Column = Braces, 3, utf8.RuneCountInString(line[:at])+1
+		f.Class, f.Length, f.Place.Column = TripleBraces, 3, utf8.RuneCountInString(line[:at])+1
 		f.Text = "{{{ is not what a template begins with: write {{ … }}, and for a map within braces { {{ … }} }"
 	}
 	if f.Length == 0 && f.Place.Column > 0 {

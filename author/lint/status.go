@@ -19,13 +19,13 @@ func (l *linter) checkStatus() {
 		return
 	}
 	if !l.kind.Version.Status {
-		l.add(StatusDropped, l.statusPlace(),
+		l.add(DroppedStatus, l.statusPlace(),
 			"the CRD has no status subresource, so this status is never written: add subresources: {status: {}} to its version, or remove the file")
 		return
 	}
 	t, declared := schema.Root(l.kind.Version).Field("status")
 	if !declared {
-		l.add(StatusDropped, l.statusPlace(),
+		l.add(DroppedStatus, l.statusPlace(),
 			"the CRD declares no status, so this one is dropped: add properties.status to its schema, or remove the file")
 		return
 	}
@@ -36,7 +36,7 @@ func (l *linter) checkStatus() {
 			}
 			l.checkSecrets(apischema.GroupVersionKind{}, made.Root)
 			l.saysReady(made.Root)
-			f := fitter{subject: l.kind.GVK.Kind + " " + l.kind.GVK.Version, unknown: StatusDropped}
+			f := fitter{subject: l.kind.GVK.Kind + " " + l.kind.GVK.Version, unknown: DroppedStatus}
 			root := *made.Root
 			root.Keys = slices.Clone(root.Keys)
 			for _, own := range engineStatus { // what the engine takes of these is checked when they are rendered
@@ -49,7 +49,7 @@ func (l *linter) checkStatus() {
 			}
 			f.checkNode(&root, t, "status")
 			for i := range f.findings {
-				f.findings[i].Class = StatusDropped
+				f.findings[i].Class = DroppedStatus
 			}
 			l.findings = append(l.findings, f.findings...)
 		}
@@ -64,7 +64,7 @@ func (l *linter) saysReady(root *typecheck.Node) {
 	}
 	for _, item := range conditions.Items {
 		if literalText(entryOf(item, "type")) == "Ready" && literalText(entryOf(item, "status")) == "True" {
-			l.add(StatusDropped, item.Place, "only the engine says that a resource is Ready, once all children are: leave this condition out, or take a type of your own; Ready may be \"False\" here")
+			l.add(DroppedStatus, item.Place, "only the engine says that a resource is Ready, once all children are: leave this condition out, or take a type of your own; Ready may be \"False\" here")
 		}
 	}
 }

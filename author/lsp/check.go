@@ -276,7 +276,7 @@ func (sp *space) toDiagnostics(found []typecheck.Finding, text string) []diagnos
 	all := []diagnostic{}
 	for _, f := range found {
 		severity := severityWarning
-		if f.Class == typecheck.Syntax || f.Class == typecheck.UnknownField || f.Class == lint.Braces {
+		if f.Class == typecheck.Syntax || f.Class == typecheck.UnknownField || f.Class == lint.TripleBraces {
 			severity = severityError
 		}
 		if f.Class == notPart {

@@ -69,7 +69,7 @@ func TestKindFile(t *testing.T) {
 		marked    string
 		want, not []string
 	}{
-		{"‸\n", []string{"apiVersion", "kind", "children", "rollout", "resyncInterval"}, []string{"metadata", "lookAgain"}},
+		{"‸\n", []string{"apiVersion", "kind", "children", "rollout", "resyncInterval"}, []string{"metadata", "shardBy"}},
 		{"apiVersion: ‸\n", []string{"jacquard.dev/v1alpha1"}, []string{"apps/v1"}},
 		{"kind: ‸\n", []string{"KindSettings"}, []string{"Pod"}},
 		{"allowEmpty: ‸\n", []string{"true", "false"}, nil},

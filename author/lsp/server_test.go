@@ -265,7 +265,7 @@ func TestActions(t *testing.T) {
 	e.replace(deployment, "ifNil 2", "default 2")
 	e.finds(deployment, "9:33 falsy")
 	e.set(deployment, e.applied(deployment, act(deployment, "falsy", "Silence falsy")))
-	e.finds(deployment, "9:10 ignore this gives no reason", "10:33 falsy")
+	e.finds(deployment, "9:10 invalid-ignore this gives no reason", "10:33 falsy")
 	e.replace(deployment, "jacquard:ignore falsy: ", "jacquard:ignore falsy: 0 is never meant ")
 	e.finds(deployment)
 

@@ -47,7 +47,7 @@ type Output struct {
 	// Partial: a file does not load, so what depends on it was not looked at, and more may
 	// be found once it is mended.
 	Partial bool `json:"partial,omitempty"`
-	// Roles are what `jacquard rbac --only kinds,users` prints.
+	// Roles are what `jacquard rbac --include kinds,users` prints.
 	Roles string `json:"roles"`
 	// Explanation is what `jacquard explain` prints.
 	Explanation string `json:"explanation"`

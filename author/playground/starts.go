@@ -96,7 +96,7 @@ func (s *Start) useLargestCase(root fs.FS) error {
 	}
 	most, resource, cluster := 0, s.Files[Resource], ""
 	for _, file := range cases {
-		for as, name := range map[string]string{Resource: "cr.yaml", Cluster: "cluster.yaml"} {
+		for as, name := range map[string]string{Resource: "resource.yaml", Cluster: "cluster.yaml"} {
 			text, err := fs.ReadFile(root, path.Join(path.Dir(file), name))
 			if err != nil {
 				return err

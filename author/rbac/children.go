@@ -43,12 +43,12 @@ func (w *work) addChildren() {
 
 // addPodRules adds the rules to read the Pods of children, where kind.yaml lets them be read.
 func (w *work) addPodRules(c kind.Child, written []string) {
-	if !w.Kind.Settings.PodReasons || !readiness.HasPods(c.GroupKind()) {
+	if !w.Kind.Settings.ReportPodReasons || !readiness.HasPods(c.GroupKind()) {
 		return
 	}
 	for _, namespace := range written {
 		w.add(w.writer, namespace, Rule{Resource: "pods", Verbs: []string{"list"},
-			Why: []string{"kind.yaml says podReasons: what the Pods of " + formatPlace(c.Place) + " wait for is told"}})
+			Why: []string{"kind.yaml says reportPodReasons: what the Pods of " + formatPlace(c.Place) + " wait for is told"}})
 	}
 }
 

@@ -148,16 +148,16 @@ func (w *work) addCRDRule(why string, verbs ...string) {
 // metadataReason returns why the metadata of resources is written, or "" if it never is.
 func (w *work) metadataReason() string {
 	k := w.Kind
-	if order := k.Settings.DeleteOrder; len(order) > 0 {
-		return "kind.yaml says deleteOrder: the finalizer " + api.Finalizer + " holds a resource until it is carried out"
+	if order := k.Settings.DeletionOrder; len(order) > 0 {
+		return "kind.yaml says deletionOrder: the finalizer " + api.Finalizer + " holds a resource until it is carried out"
 	} else if order != nil {
-		return "kind.yaml has an empty deleteOrder: the finalizer " + api.Finalizer + " of an earlier one is taken off"
+		return "kind.yaml has an empty deletionOrder: the finalizer " + api.Finalizer + " of an earlier one is taken off"
 	}
 	for _, d := range k.Documents {
 		switch {
 		case d.Patch():
 			return formatPlace(d.Start) + " patches: the finalizer " + api.Finalizer + " holds a resource until that is given back"
-		case d.Marks[api.AnnotationOnce] != "":
+		case d.Marks[api.AnnotationRunOnce] != "":
 			return formatPlace(d.Start) + " is made once: that it succeeded is on record on the resource"
 		}
 	}
@@ -195,7 +195,7 @@ func (w *work) keepsChildren(gvk apischema.GroupVersionKind) bool {
 		if !d.Certain[api.AnnotationOnDelete] || d.Marks[api.AnnotationOnDelete] != "keep" {
 			return false
 		}
-		for _, again := range []string{api.AnnotationOnImmutable, api.AnnotationOnFailed, api.AnnotationOnce} {
+		for _, again := range []string{api.AnnotationOnImmutable, api.AnnotationOnFailed, api.AnnotationRunOnce} {
 			if d.Marks[again] != "" {
 				return false
 			}

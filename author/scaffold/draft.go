@@ -38,7 +38,7 @@ func (d *Draft) addCRD(text string) { d.add("crds/"+d.Name+".yaml", text) }
 // addExample adds the example, and a golden case of it.
 func (d *Draft) addExample(text string) {
 	d.add(d.Example, text)
-	d.AddTemplate("tests/example/cr.yaml", text)
+	d.AddTemplate("tests/example/resource.yaml", text)
 }
 
 // AddTemplate adds a file of the folder by its path inside of it.

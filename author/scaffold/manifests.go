@@ -185,10 +185,10 @@ func (w *making) annotateManifest(m *manifest) {
 		w.draft.Note(fmt.Sprintf("%s: it is kept when the resource goes: write `%s: delete` if its data may go too", m, api.AnnotationOnDelete))
 	}
 	if m.gvk.Kind == "Job" && findNode(m.node, "spec", "ttlSecondsAfterFinished") != nil { // else it would run again once it is gone
-		annotate(api.AnnotationOnce, "true")
+		annotate(api.AnnotationRunOnce, "true")
 	}
 	if w.isAutoscaled(m) && findNode(m.node, "spec", "replicas") != nil {
-		annotate(api.AnnotationInitial, "spec.replicas")
+		annotate(api.AnnotationInitialFields, "spec.replicas")
 	}
 }
 

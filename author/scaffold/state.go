@@ -107,7 +107,7 @@ func (w *making) scaledWorkload(status *field) *manifest {
 			continue
 		}
 		selector := findNode(m.node, "spec", "selector", "matchLabels")
-		_, initial := w.annotationsOf(m)["jacquard.dev/initial"]
+		_, initial := w.annotationsOf(m)["jacquard.dev/initial-fields"]
 		if found != nil || selector == nil || initial || findNode(m.node, "spec", "selector", "matchExpressions") != nil {
 			return nil
 		}

@@ -163,7 +163,7 @@ func (w *making) writeExample() error {
 	if text, err = resource(); err != nil {
 		return fmt.Errorf("printing the example: %w", err)
 	}
-	w.draft.AddTemplate("tests/another/cr.yaml", text)
+	w.draft.AddTemplate("tests/another/resource.yaml", text)
 	want, err := w.wantedObjects()
 	w.draft.AddTemplate("tests/example/want.yaml", want)
 	return err

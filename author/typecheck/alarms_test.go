@@ -42,6 +42,6 @@ func TestNoFalseAlarm(t *testing.T) {
 		// What fail stands in for has no value to use.
 		`{{ if .spec.debug }}{{ $ca := fail "no" }}a: {{ .spec.text }}{{ end }}`: {"unreachable 1:43"},
 		// What a refused argument leads to is not told again.
-		`a: {{ ternary "on" "off" (and .spec.db .spec.live) | quote }}`: {"wrong-type 1:27 ternary needs a boolean"},
+		`a: {{ ternary "on" "off" (and .spec.db .spec.live) | quote }}`: {"argument-type 1:27 ternary needs a boolean"},
 	})
 }

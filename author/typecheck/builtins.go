@@ -130,7 +130,7 @@ func endPath(how string) builtin {
 	return func(w *path, fn *parse.IdentifierNode, args []arg) *val {
 		for _, source := range sourcesOf(args) {
 			if source.Confidential() {
-				w.addFinding(Secret, fn,
+				w.addFinding(SecretLeak, fn,
 					"a value of a Secret would stand in a message, which everybody reads who sees the resource: say what is wrong without it")
 				break
 			}

@@ -186,7 +186,7 @@ func (w *path) foldCall(fn *parse.IdentifierNode, sig signature.Signature, args 
 	got, err := f.Call(plain, funcs.DefaultLimits)
 	if err != nil {
 		if !anyPath(args) {
-			w.addFinding(WrongType, fn, err.Error())
+			w.addFinding(ArgumentType, fn, err.Error())
 		}
 		return nil
 	}

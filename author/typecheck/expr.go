@@ -202,7 +202,7 @@ func (w *path) reportUndeclared(n parse.Node, v *val, name string) {
 	case v.can&signature.Map == 0 && v.exact && v.path != "":
 		f.Text = fmt.Sprintf("%s, %s, has no field %s", v.path, nounOf(v), name)
 	case v.can&signature.Map == 0 || v.typ.Kind() != schema.KindObject && v.label == "":
-		f.Class, f.Text = WrongType, fmt.Sprintf("%s has no field %s", v.can&^signature.Nil, name)
+		f.Class, f.Text = ArgumentType, fmt.Sprintf("%s has no field %s", v.can&^signature.Nil, name)
 	case v.typ.Kind() != schema.KindObject || !v.exact:
 		if !w.isMistakenField(v, name) {
 			return

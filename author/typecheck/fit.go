@@ -21,15 +21,15 @@ func (w *path) checkArgs(fn *parse.IdentifierNode, sig signature.Signature, args
 		case a.can == 0:
 		case there != 0 && there&p.Fits == 0:
 			fits = false
-			w.addFinding(WrongType, w.argNode(fn, a), fmt.Sprintf("%s needs %s here, and %s is %s", fn.Ident, p.Fits&^signature.Nil,
+			w.addFinding(ArgumentType, w.argNode(fn, a), fmt.Sprintf("%s needs %s here, and %s is %s", fn.Ident, p.Fits&^signature.Nil,
 				w.describeValue(w.argNode(fn, a), a.val), there))
 		case !a.free && there&^(p.Fits|p.Suspect) != 0:
 			fits = false
-			w.addFinding(WrongType, w.argNode(fn, a), fmt.Sprintf("%s needs %s here, and %s may be %s: ask with kindIs", fn.Ident,
+			w.addFinding(ArgumentType, w.argNode(fn, a), fmt.Sprintf("%s needs %s here, and %s may be %s: ask with kindIs", fn.Ident,
 				p.Fits&^signature.Nil,
 				w.describeValue(w.argNode(fn, a), a.val), there&^(p.Fits|p.Suspect)))
 		case fn.Ident == "select" && i == 2 && a.noSelector():
-			w.addFinding(WrongType, w.argNode(fn, a), wantsSelector(w.argNode(fn, a).String()))
+			w.addFinding(ArgumentType, w.argNode(fn, a), wantsSelector(w.argNode(fn, a).String()))
 		case (p.Fits|p.Suspect)&signature.Nil == 0 && !a.canBeAbsent():
 			w.recordMask(w.argNode(fn, a), a.val)
 		case a.canBeAbsent() && (p.Fits|p.Suspect)&signature.Nil == 0:
@@ -91,7 +91,7 @@ func (w *path) checkSelector(n parse.Node, v *val) {
 		}
 	}
 	if !says {
-		w.addFinding(WrongType, n, "the selector is empty and would select everything, so a render refuses it: name at least one label")
+		w.addFinding(ArgumentType, n, "the selector is empty and would select everything, so a render refuses it: name at least one label")
 	}
 }
 
@@ -122,7 +122,7 @@ func (w *path) callParams(fn *parse.IdentifierNode, sig signature.Signature, arg
 	format, _ := args[0].constant.(string)
 	more, err := signature.FormatParams(format, len(args)-1)
 	if err != nil {
-		w.addFinding(WrongType, fn, err.Error())
+		w.addFinding(ArgumentType, fn, err.Error())
 		return params
 	}
 	copy(params[1:], more)

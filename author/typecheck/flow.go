@@ -16,13 +16,13 @@ type Class string
 // The classes of findings that following a template gives.
 const (
 	UnknownField Class = "unknown-field"   // a field that no schema declares
-	WrongType    Class = "wrong-type"      // a value that a function or an operator refuses
+	ArgumentType Class = "argument-type"   // a value that a function or an operator refuses
 	NotAList     Class = "not-a-list"      // range over what has no items
 	Nil          Class = "nil"             // a value that may be absent where that is an error
 	Falsy        Class = "falsy"           // 0 or false taken for absent
 	UnusedVar    Class = "unused-variable" // a variable that nothing reads
 	Unreachable  Class = "unreachable"     // a branch or text that no resource reaches
-	Secret       Class = "secret"          // a Secret's value on its way out of Secrets
+	SecretLeak   Class = "secret-leak"     // a Secret's value on its way out of Secrets
 	Syntax       Class = "syntax"          // text that is no YAML on one of the ways
 	EndlessWait  Class = "endless-wait"    // an await of a file that can render no object
 )

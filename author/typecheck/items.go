@@ -17,7 +17,7 @@ func textItems(w *path, fn *parse.IdentifierNode, args []arg) *val {
 	switch inner := item.can & (signature.List | signature.Map); {
 	case item.free || item.can == 0:
 	case inner != 0:
-		w.addFinding(WrongType, n, fmt.Sprintf("%s needs texts or numbers, and items of %s may be %s",
+		w.addFinding(ArgumentType, n, fmt.Sprintf("%s needs texts or numbers, and items of %s may be %s",
 			fn.Ident, w.describeValue(n, list.val), inner))
 	case item.can&signature.Nil != 0:
 		w.addFinding(Nil, n, fmt.Sprintf("an item of %s may be absent, and %s needs a value: use compact, or leave the item out with `if`",

@@ -194,7 +194,7 @@ func tried(t *rapid.T) *trial {
 // fails reports whether something is found that makes a render fail.
 func (try *trial) fails() bool {
 	return slices.ContainsFunc(try.flow.Findings, func(f Finding) bool {
-		return slices.Contains([]Class{Nil, WrongType, NotAList, UnknownField, Syntax}, f.Class)
+		return slices.Contains([]Class{Nil, ArgumentType, NotAList, UnknownField, Syntax}, f.Class)
 	})
 }
 

@@ -207,12 +207,12 @@ func (w *path) areComparable(fn *parse.IdentifierNode, args []arg) bool {
 		x, y := group(args[0].can), group(b.can)
 		a := args[0]
 		if sure := !a.free && !b.free && x != 0 && y != 0; sure && (x != y || !isOneKind(x)) && x&y != 0 {
-			w.addFinding(WrongType, fn, fmt.Sprintf("%s compares values of one kind, and %s is %s, %s is %s: ask with kindIs", fn.Ident,
+			w.addFinding(ArgumentType, fn, fmt.Sprintf("%s compares values of one kind, and %s is %s, %s is %s: ask with kindIs", fn.Ident,
 				w.describeValue(w.argNode(fn, a), a.val), x, w.describeValue(w.argNode(fn, b), b.val), y))
 			return false
 		}
 		if x != 0 && y != 0 && x&y == 0 {
-			w.addFinding(WrongType, fn, fmt.Sprintf("%s cannot compare %s, %s, with %s, %s", fn.Ident,
+			w.addFinding(ArgumentType, fn, fmt.Sprintf("%s cannot compare %s, %s, with %s, %s", fn.Ident,
 				w.describeValue(w.argNode(fn, a), a.val), a.can&^signature.Nil,
 				w.describeValue(w.argNode(fn, b), b.val), b.can&^signature.Nil))
 			return false

@@ -191,13 +191,13 @@ func (w *path) canLookInto(fn *parse.IdentifierNode, v *val, at arg, parts signa
 	n, there := w.argNode(fn, at), v.can&^signature.Nil
 	switch key := at.can &^ signature.Nil; {
 	case there != 0 && there&parts == 0, !v.free && there&^parts != 0:
-		w.addFinding(WrongType, n, fmt.Sprintf("%s looks into what is %s; only %s has parts", fn.Ident, there, parts))
+		w.addFinding(ArgumentType, n, fmt.Sprintf("%s looks into what is %s; only %s has parts", fn.Ident, there, parts))
 	case there == 0 || key == 0 && !at.canBeAbsent():
 	case at.canBeAbsent() && !v.free:
 		w.reportAbsent(n, at.val, fn.Ident+" needs a key")
 	case at.free || v.free:
 	case there&signature.List != 0 && key&^signature.Number != 0, there&signature.Map != 0 && key&^signature.String != 0:
-		w.addFinding(WrongType, n, fmt.Sprintf("%s looks into %s, and %s is %s", fn.Ident, there, w.describeValue(n, at.val), key))
+		w.addFinding(ArgumentType, n, fmt.Sprintf("%s looks into %s, and %s is %s", fn.Ident, there, w.describeValue(n, at.val), key))
 	default:
 		return true
 	}

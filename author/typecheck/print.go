@@ -48,10 +48,10 @@ func (w *path) inText(h *printed, place template.Place) {
 	}
 	switch {
 	case h.v.isSurely(signature.List | signature.Map):
-		w.reportPrinted(WrongType, h, at, fmt.Sprintf("%s is %s and cannot be part of a text: print it as a whole value, or use toYaml or toJson",
+		w.reportPrinted(ArgumentType, h, at, fmt.Sprintf("%s is %s and cannot be part of a text: print it as a whole value, or use toYaml or toJson",
 			w.describeValue(h.node, h.v), h.v.can&^signature.Nil))
 	case !h.v.free && h.v.can&(signature.List|signature.Map) != 0:
-		w.reportPrinted(WrongType, h, at, fmt.Sprintf("%s may be %s and cannot be part of a text then: ask with kindIs, or use toYaml or toJson",
+		w.reportPrinted(ArgumentType, h, at, fmt.Sprintf("%s may be %s and cannot be part of a text then: ask with kindIs, or use toYaml or toJson",
 			w.describeValue(h.node, h.v), h.v.can&(signature.List|signature.Map)))
 	case !h.v.canBeAbsent():
 		w.recordMask(h.node, h.v)

@@ -156,7 +156,7 @@ func (d *demo) startOperator(ctx context.Context) error {
 	}
 	args := []string{"--root", d.kindsRoot(), "--install-crds", "--kubeconfig", filepath.Join(d.dir, "jacquard.kubeconfig")}
 	if d.outside != "" {
-		args = []string{"--root", d.kindsRoot(), "--kubeconfig", d.outside, "--identity", ownName + "/demo", "--namespaces", ownName}
+		args = []string{"--root", d.kindsRoot(), "--kubeconfig", d.outside, "--installation", ownName + "/demo", "--namespaces", ownName}
 		d.screen.printStep("starting the operator here, for the namespace %s", ownName)
 	} else {
 		d.screen.printStep("starting the operator, which installs the CRDs of crds/")

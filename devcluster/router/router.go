@@ -69,7 +69,7 @@ func admitRoutes(ctx context.Context, client dynamic.Interface) error {
 		return fmt.Errorf("listing Routes: %w", err)
 	}
 	for i := range list.Items {
-		admit(ctx, client, &list.Items[i])
+		admitRoute(ctx, client, &list.Items[i])
 	}
 	changes, err := client.Resource(routes).Watch(ctx, metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
 	if err != nil {
@@ -82,15 +82,15 @@ func admitRoutes(ctx context.Context, client dynamic.Interface) error {
 			return fmt.Errorf("watching Routes: %w", apierrors.FromObject(change.Object))
 		}
 		if change.Type != "DELETED" {
-			admit(ctx, client, route)
+			admitRoute(ctx, client, route)
 		}
 	}
 	return nil
 }
 
-// admit writes the status of a Route that has not the one it should. What
+// admitRoute writes the status of a Route that has not the one it should. What
 // fails is logged and tried again with the Route's next change.
-func admit(ctx context.Context, client dynamic.Interface, route *unstructured.Unstructured) {
+func admitRoute(ctx context.Context, client dynamic.Interface, route *unstructured.Unstructured) {
 	host, _, _ := unstructured.NestedString(route.Object, "spec", "host")
 	if host == "" {
 		host = fmt.Sprintf("%s-%s.apps.example.test", route.GetName(), route.GetNamespace())

@@ -84,9 +84,9 @@ function rendered(top, kind, jacquard) {
   if (objects.length > 0) return { objects };
   const tests = `${kind.folder}/tests`;
   for (const name of readdirSync(join(top, tests)).sort()) {
-    const [cr, cluster, error] = ["cr.yaml", "cluster.yaml", "want-error.txt"].map((file) => `${tests}/${name}/${file}`);
+    const [cr, cluster, error] = ["resource.yaml", "cluster.yaml", "want-error.txt"].map((file) => `${tests}/${name}/${file}`);
     if (!existsSync(join(top, cr)) || !existsSync(join(top, cluster)) || existsSync(join(top, error))) continue;
-    const some = render("--cluster", cluster, cr);
+    const some = render("--cluster-file", cluster, cr);
     if (some.length > 0) return { objects: some, of: { name, cr } };
   }
   throw new Error(`${kind.name}: neither the example nor a golden case has objects`);

@@ -50,20 +50,27 @@ const Finalizer = "jacquard.dev/cleanup"
 // Annotations that a template's author writes as literal text. Those about
 // deletion stay on the child, the others are taken off before it is applied.
 const (
-	AnnotationOwnership   = "jacquard.dev/ownership"    // patch
-	AnnotationSubresource = "jacquard.dev/subresource"  // with patch
-	AnnotationOnImmutable = "jacquard.dev/on-immutable" // recreate, recreate-keeping-dependents
-	AnnotationOnFailed    = "jacquard.dev/on-failed"    // recreate
-	AnnotationOnDelete    = "jacquard.dev/on-delete"    // keep, delete
-	AnnotationOnce        = "jacquard.dev/once"         // true
-	AnnotationInitial     = "jacquard.dev/initial"      // paths of fields, comma-separated
-	AnnotationAdopt       = "jacquard.dev/adopt"        // true
+	AnnotationOwnership     = "jacquard.dev/ownership"      // patch
+	AnnotationSubresource   = "jacquard.dev/subresource"    // with patch
+	AnnotationOnImmutable   = "jacquard.dev/on-immutable"   // recreate, recreate-keeping-dependents
+	AnnotationOnFailed      = "jacquard.dev/on-failed"      // recreate
+	AnnotationOnDelete      = "jacquard.dev/on-delete"      // keep, delete
+	AnnotationRunOnce       = "jacquard.dev/run-once"       // true
+	AnnotationInitialFields = "jacquard.dev/initial-fields" // paths of fields, comma-separated
+	AnnotationAdopt         = "jacquard.dev/adopt"          // true
 )
 
 // AuthorAnnotations are the annotations that a template's author may write.
 var AuthorAnnotations = []string{
-	AnnotationAdopt, AnnotationInitial, AnnotationOnDelete, AnnotationOnFailed,
-	AnnotationOnImmutable, AnnotationOnce, AnnotationOwnership, AnnotationSubresource,
+	AnnotationAdopt, AnnotationInitialFields, AnnotationOnDelete, AnnotationOnFailed,
+	AnnotationOnImmutable, AnnotationRunOnce, AnnotationOwnership, AnnotationSubresource,
+}
+
+// RenamedAnnotations are the present names of annotations of documents, by the name that they had
+// before the first release. The earlier name does nothing.
+var RenamedAnnotations = map[string]string{
+	Domain + "/initial": AnnotationInitialFields,
+	Domain + "/once":    AnnotationRunOnce,
 }
 
 // Annotations that people write on a custom resource; Paused also on a CRD.

@@ -17,7 +17,7 @@ const (
 	// AnnotationRollout is how far the newest rollout is, as JSON.
 	AnnotationRollout = "jacquard.dev/rollout"
 	// AnnotationState is how the kind is served, as a word of the report: Serving,
-	// RollingOut, Stopped, Broken. Health checks of GitOps tools read it.
+	// RollingOut, RolloutStopped, FolderInvalid. Health checks of GitOps tools read it.
 	AnnotationState = "jacquard.dev/state"
 	// AnnotationStateLease is the Lease that the operator which wrote the state renews
 	// while it lives, NAMESPACE/NAME: the state is not written again to confirm it.

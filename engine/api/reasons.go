@@ -4,7 +4,7 @@ package api
 const (
 	ReasonReady                   = "Ready"
 	ReasonChildrenNotReady        = "ChildrenNotReady"
-	ReasonNotReady                = "NotReady"
+	ReasonStatusNotReady          = "StatusNotReady"
 	ReasonChildFailed             = "ChildFailed"
 	ReasonReadOnly                = "ReadOnly"
 	ReasonPaused                  = "Paused"
@@ -13,10 +13,10 @@ const (
 	ReasonChildWaiting            = "ChildWaiting"
 	ReasonChildChanged            = "ChildChanged"
 	ReasonRecreating              = "Recreating"
-	ReasonRefused                 = "Refused"
+	ReasonRejectedByTemplate      = "RejectedByTemplate"
 	ReasonRenderFailed            = "RenderFailed"
-	ReasonRenderedNothing         = "RenderedNothing"
-	ReasonStatusFailed            = "StatusFailed"
+	ReasonEmptyRender             = "EmptyRender"
+	ReasonStatusRenderFailed      = "StatusRenderFailed"
 	ReasonStatusInvalid           = "StatusInvalid"
 	ReasonInvalid                 = "Invalid"
 	ReasonForbidden               = "Forbidden"
@@ -26,36 +26,36 @@ const (
 	ReasonDeniedByWebhook         = "DeniedByWebhook"
 	ReasonDeniedByAdmission       = "DeniedByAdmission"
 	ReasonConflict                = "Conflict"
-	ReasonNotAllowed              = "NotAllowed"
-	ReasonNotOurs                 = "NotOurs"
+	ReasonScopeMismatch           = "ScopeMismatch"
+	ReasonOwnedByOthers           = "OwnedByOthers"
 	ReasonNotServed               = "NotServed"
 	ReasonNamespaceTerminating    = "NamespaceTerminating"
 	ReasonApplyFailed             = "ApplyFailed"
 	ReasonPruned                  = "Pruned"
 	ReasonPruneFailed             = "PruneFailed"
-	ReasonNotGivenBack            = "NotGivenBack"
-	ReasonPruneHeld               = "PruneHeld"
+	ReasonReleaseFailed           = "ReleaseFailed"
+	ReasonPruneBlocked            = "PruneBlocked"
 	ReasonContended               = "Contended"
 	ReasonUnknownAnnotation       = "UnknownAnnotation"
 	ReasonOscillating             = "Oscillating"
-	ReasonNotRecorded             = "NotRecorded"
-	ReasonNotKnown                = "NotKnown"
+	ReasonRecordFailed            = "RecordFailed"
+	ReasonChildrenUnknown         = "ChildrenUnknown"
 	ReasonDeleting                = "Deleting"
 	ReasonOrphaningInferred       = "OrphaningInferred"
 	ReasonChildrenNotDeleted      = "ChildrenNotDeleted"
 	ReasonOwnerReferencesRemoved  = "OwnerReferencesRemoved"
 	ReasonOwnerReferencesRestored = "OwnerReferencesRestored"
 	ReasonFolderInvalid           = "FolderInvalid"
-	ReasonFolderLoads             = "FolderLoads"
+	ReasonFolderValid             = "FolderValid"
 	ReasonFolderRemoved           = "FolderRemoved"
 	ReasonRolloutPending          = "RolloutPending"
-	ReasonRolloutFailed           = "RolloutFailed"
-	ReasonWaitsForApproval        = "WaitsForApproval"
+	ReasonPreviewFailed           = "PreviewFailed"
+	ReasonApprovalRequired        = "ApprovalRequired"
 	ReasonRolloutRunning          = "RolloutRunning"
 	ReasonRolloutStopped          = "RolloutStopped"
 	ReasonRolloutComplete         = "RolloutComplete"
 	ReasonRolledBack              = "RolledBack"
-	ReasonFolderNotUsed           = "FolderNotUsed"
+	ReasonDuplicateFolder         = "DuplicateFolder"
 	ReasonServedElsewhere         = "ServedElsewhere"
 )
 
@@ -90,7 +90,7 @@ var Reasons = []Reason{
 		"check that child: `jacquard tree`",
 	},
 	{
-		ReasonNotReady, AboutResource,
+		ReasonStatusNotReady, AboutResource,
 		"everything is applied; the folder's `status.yaml` reports that the resource is not ready",
 		"follow the message; ask the folder's author",
 	},
@@ -140,7 +140,7 @@ var Reasons = []Reason{
 		"nothing; if this persists, somebody's finalizer is on the child",
 	},
 	{
-		ReasonRefused, AboutResource,
+		ReasonRejectedByTemplate, AboutResource,
 		"a template refuses the resource; the message comes from the folder",
 		"change the resource as the message says",
 	},
@@ -151,12 +151,12 @@ var Reasons = []Reason{
 		"fix the folder, or the value that causes the error; `jacquard render` shows the same error",
 	},
 	{
-		ReasonRenderedNothing, AboutResource,
+		ReasonEmptyRender, AboutResource,
 		"the templates no longer render any child, so the existing children are kept",
 		"if this is intended, set `allowEmpty` in kind.yaml; otherwise fix the folder",
 	},
 	{
-		ReasonStatusFailed, AboutResource,
+		ReasonStatusRenderFailed, AboutResource,
 		"`status.yaml` failed",
 		"fix the folder; children are still served",
 	},
@@ -174,7 +174,7 @@ var Reasons = []Reason{
 	{
 		ReasonForbidden, AboutResource,
 		"the operator lacks a permission; the message has the missing rule",
-		"[JacquardRightsMissing](#jacquardrightsmissing)",
+		"[JacquardPermissionsMissing](#jacquardpermissionsmissing)",
 	},
 	{
 		ReasonQuotaExceeded, AboutResource,
@@ -209,12 +209,12 @@ var Reasons = []Reason{
 		"decide who owns the field: patches are never forced",
 	},
 	{
-		ReasonNotAllowed, AboutResource,
+		ReasonScopeMismatch, AboutResource,
 		"a child has a namespace although its kind is cluster-scoped in this cluster, or the reverse",
 		"fix the file, or `children` in kind.yaml",
 	},
 	{
-		ReasonNotOurs, AboutResource,
+		ReasonOwnedByOthers, AboutResource,
 		"an object with this name already exists; it is not changed",
 		"rename the resource, or delete or rename the object. To take it over, run [`jacquard adopt " +
 			"NAME/NAMESPACE/RESOURCE`](../tools.md#jacquard-adopt), or annotate it with `jacquard.dev/owner: " +
@@ -247,13 +247,13 @@ var Reasons = []Reason{
 		"the message names the cause, such as a permission or a webhook",
 	},
 	{
-		ReasonNotGivenBack, AboutResource,
+		ReasonReleaseFailed, AboutResource,
 		"the operator wanted to remove the fields of a patch, but the API server refuses the object without them, so " +
 			"they stay. This is reported for ten minutes, and as an event",
 		"look at the object that the message names; remove the fields yourself if necessary",
 	},
 	{
-		ReasonPruneHeld, AboutResource,
+		ReasonPruneBlocked, AboutResource,
 		"a PersistentVolumeClaim, Namespace, CRD or Secret with `stable` values is no longer rendered, or such a Secret " +
 			"has to be recreated. Deleting it would lose data, so the operator keeps it until an annotation of the resource " +
 			"allows the deletion",
@@ -279,12 +279,12 @@ var Reasons = []Reason{
 			"less and less often. [`jacquard lint`](../tools.md#jacquard-lint) finds most of these cases beforehand",
 	},
 	{
-		ReasonNotRecorded, AboutResource,
+		ReasonRecordFailed, AboutResource,
 		"a record on the resource could not be written, or nothing can act as the account of its folder; the operator tries again",
 		"grant the permission to patch the resource, or to impersonate the account",
 	},
 	{
-		ReasonNotKnown, AboutResource,
+		ReasonChildrenUnknown, AboutResource,
 		"the state of the cluster cannot be read at present",
 		"grant the permission to list or watch, or repair the API that does not answer; the message says which. If the " +
 			"message names a kind that only an earlier version of the folder rendered, add this kind to " +
@@ -326,10 +326,10 @@ var Reasons = []Reason{
 		"the folder does not load. An event on the CRD reports this. The last valid version continues to run. If there " +
 			"is none, the condition of each resource reports it too: the resource is not served, and its children stay " +
 			"unchanged",
-		"[JacquardFolderBroken](#jacquardfolderbroken)",
+		"[JacquardFolderInvalid](#jacquardfolderinvalid)",
 	},
 	{
-		ReasonFolderLoads, AboutCRD,
+		ReasonFolderValid, AboutCRD,
 		"the folder loads again after `FolderInvalid`",
 		"nothing",
 	},
@@ -346,13 +346,13 @@ var Reasons = []Reason{
 		"wait; if the rollout stopped: [JacquardRolloutStopped](#jacquardrolloutstopped)",
 	},
 	{
-		ReasonRolloutFailed, AboutResource,
+		ReasonPreviewFailed, AboutResource,
 		"the reason of the condition `RolloutPending`: the changed folder cannot be rendered for the resource, so it " +
 			"stays on the old version",
 		"fix the folder or the resource; the operator tries again every minute",
 	},
 	{
-		ReasonWaitsForApproval, AboutResource,
+		ReasonApprovalRequired, AboutResource,
 		"the rollout waits for approval to delete or recreate a child",
 		"`jacquard approve NAME`, or roll back the folder",
 	},
@@ -377,9 +377,9 @@ var Reasons = []Reason{
 		"[JacquardRolledBack](#jacquardrolledback)",
 	},
 	{
-		ReasonFolderNotUsed, AboutCRD,
+		ReasonDuplicateFolder, AboutCRD,
 		"the kind has a second folder",
-		"[JacquardFolderNotUsed](#jacquardfoldernotused)",
+		"[JacquardDuplicateFolder](#jacquardduplicatefolder)",
 	},
 	{
 		ReasonServedElsewhere, AboutCRD,

@@ -131,5 +131,5 @@ func initialHint(fields []refusals.Field, purpose string) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	return "; " + purpose + ", annotate it with " + api.AnnotationInitial + ": " + strings.Join(paths, ", ")
+	return "; " + purpose + ", annotate it with " + api.AnnotationInitialFields + ": " + strings.Join(paths, ", ")
 }

@@ -157,7 +157,7 @@ func (w *stepWrite) adoptExisting(ctx context.Context, existing *metav1.PartialO
 	case !ok && previous == w.Owner.Owner:
 		return waitFor("it belongs to an earlier resource of this name and will be collected")
 	case !ok:
-		return &refusals.Refusal{Cause: refusals.NotOurs, Text: "an object of this name is there already and is left alone: " + whose}
+		return &refusals.Refusal{Cause: refusals.OwnedByOthers, Text: "an object of this name is there already and is left alone: " + whose}
 	case w.step.GeneratesText:
 		return &refusals.Refusal{Cause: refusals.Waits, Kind: refusals.TextExists, Text: "the Secret is there already, and what was drawn for it is in it"}
 	}
@@ -223,7 +223,7 @@ func (w *stepWrite) dropCoOwner(ctx context.Context, o metav1.Object) (metav1.Ob
 	if err != nil {
 		return o, waitFor(hasCoOwner)
 	}
-	w.recordWrite(plan.WriteEntry)
+	w.recordWrite(plan.WriteManagedFields)
 	return without, nil
 }
 
@@ -250,7 +250,7 @@ func (w *stepWrite) finishWrite(ctx context.Context, answer *unstructured.Unstru
 	if err != nil {
 		return waitFor(hasCoOwner)
 	}
-	w.recordWrite(plan.WriteEntry)
+	w.recordWrite(plan.WriteManagedFields)
 	w.out.Answer = without
 	return nil
 }
@@ -295,7 +295,7 @@ func (w *stepWrite) withoutDoubles(ctx context.Context, answer *unstructured.Uns
 	managed[i].FieldsV1 = left
 	without, err := w.to.SetEntries(ctx, w.resource, answer, managed)
 	if err == nil {
-		w.recordWrite(plan.WriteEntry)
+		w.recordWrite(plan.WriteManagedFields)
 	}
 	return without, err
 }
@@ -350,7 +350,7 @@ func (w *resourceWriter) Release(ctx context.Context, r plan.Release) (out plan.
 	}
 	out.Err = fmt.Errorf("%w; its fields stay as they are, and after ten minutes it is not waited for any more", out.Err)
 	if answer, err := w.dropPatchEntry(ctx, served, r); err == nil {
-		out.Answer, out.Writes, out.Dropped = answer, []plan.Write{plan.WriteEntry}, true
+		out.Answer, out.Writes, out.Dropped = answer, []plan.Write{plan.WriteManagedFields}, true
 	}
 	return out
 }

@@ -53,7 +53,7 @@ func (w *stepWrite) restoreObject(ctx context.Context, o metav1.Object, refusal 
 	if w.to.Tries() { // the apply that follows changes owners alone
 		return found, true, w.finishWrite(ctx, answer)
 	}
-	w.recordWrite(plan.WriteEntry)
+	w.recordWrite(plan.WriteManagedFields)
 	return found, true, w.applyTo(ctx, answer)
 }
 

@@ -47,7 +47,7 @@ func dividing(t *testing.T, before replicas.Division, others ...string) *Operato
 	o := defining(t)
 	t.Cleanup(o.names.ShutDown)
 	o.listed, o.read, o.mapsRead, o.divided = true, true, true, locks.NewSignal()
-	o.options.Buckets, o.options.LeaderElection = len(before.Owners), true
+	o.options.Buckets, o.options.LeaderElectionNamespace = len(before.Owners), "home"
 	none := func(api.Owner, types.UID) {}
 	children, err := cluster.NewChildren(&rest.Config{}, cluster.ChildrenOptions{Changed: none, Part: o.share.childPart})
 	if err != nil {
@@ -257,7 +257,7 @@ func TestShareBeginsKinds(t *testing.T) {
 		o := defining(t)
 		defer o.names.ShutDown()
 		o.listed, o.read, o.mapsRead, o.divided = true, true, true, locks.NewSignal()
-		o.options.Buckets, o.options.LeaderElection = 2, true
+		o.options.Buckets, o.options.LeaderElectionNamespace = 2, "home"
 		resources, err := cluster.NewResources(&rest.Config{}, cluster.ResourcesOptions{Part: o.share.resourcePart,
 			Changed: o.wakeUps.resourceChanged, Synced: o.wakeUps.resourcesSynced, Troubled: func(string) {}})
 		if err != nil {

@@ -113,7 +113,7 @@ func (p *kindPass) makeReport(d kinds.Desired, k *kindState, isLeading bool) kin
 	switch {
 	case p.in.Role != kinds.Leader:
 	case d.Reason == kinds.NotRolledBack:
-		now.rollback = rollbackReport{verdict.Stopped, d.Err.Error()}
+		now.rollback = rollbackReport{verdict.RolloutStopped, d.Err.Error()}
 	case d.Reason == kinds.RolledBack:
 		now.rollback = rollbackReport{verdict.RolledBack, p.in.Record.Rollout.RollbackText(p.name, d.Rollback)}
 		if d.Rollback.IsByOperator() {
@@ -180,14 +180,14 @@ func (r kindReport) announcementsSince(before kindReport) (all []announcement) {
 		all = append(all, announcement{reason: api.ReasonFolderInvalid, severity: corev1.EventTypeWarning, action: "Load",
 			text: r.announced.trouble})
 	case r.digest != "":
-		all = append(all, announcement{reason: api.ReasonFolderLoads, severity: corev1.EventTypeNormal, action: "Load",
+		all = append(all, announcement{reason: api.ReasonFolderValid, severity: corev1.EventTypeNormal, action: "Load",
 			text: "the folder loads again"})
 	}
 	if r.unused != "" && r.unused != before.unused {
 		all = append(all, announcement{log: "two folders of one kind", text: r.unused})
 	}
 	if r.announced.unused != "" && r.announced.unused != before.announced.unused {
-		all = append(all, announcement{reason: api.ReasonFolderNotUsed, severity: corev1.EventTypeWarning, action: "Load",
+		all = append(all, announcement{reason: api.ReasonDuplicateFolder, severity: corev1.EventTypeWarning, action: "Load",
 			text: r.announced.unused})
 	}
 	return all

@@ -49,7 +49,7 @@ func TestStatesOfLeader(t *testing.T) {
 	const name = "followed.example.com"
 	r := assembleParts(&process{}).report
 	r.showStates([]heartbeat.Kind{{Name: name, State: verdict.RolledBack}})
-	if got := samplesOf(t, "jacquard_kind_state", name); len(got) != 1 || !slices.Equal(got[0].labels, []string{"RolledBack", "NotWell"}) {
+	if got := samplesOf(t, "jacquard_kind_state", name); len(got) != 1 || !slices.Equal(got[0].labels, []string{"RolledBack", "Unhealthy"}) {
 		t.Errorf("as the leader it has %v", got)
 	}
 	r.showStates(nil)

@@ -59,10 +59,7 @@ type Options struct {
 	Release string
 	// One operator of an installation works at a time: the process that holds the
 	// installation's Lease, under an id of its own. The Lease is in
-	// LeaderElectionNamespace, by default in Namespace. LeaderElection asks for it
-	// also where neither is given, which fails outside of a Pod; without both there
-	// is no Lease.
-	LeaderElection          bool
+	// LeaderElectionNamespace, by default in Namespace; without both there is no Lease.
 	LeaderElectionNamespace string
 	// Local: it runs outside of the cluster, on somebody's machine. It reports where
 	// its Lease is, and gives its claims up when it is told to end.
@@ -101,7 +98,7 @@ func (l Lease) withDefaults() Lease {
 func (o Options) leaseNamespace() string { return cmp.Or(o.LeaderElectionNamespace, o.Namespace) }
 
 // usesLease reports whether a process serves only while it holds the Lease.
-func (o Options) usesLease() bool { return o.LeaderElection || o.leaseNamespace() != "" }
+func (o Options) usesLease() bool { return o.leaseNamespace() != "" }
 
 // reportNamespace returns the namespace of the report and of stored revisions, or "".
 func (o Options) reportNamespace() string {

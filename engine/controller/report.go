@@ -97,7 +97,7 @@ func (n *statusReporter) recordStates(ctx context.Context, all []heartbeat.Kind,
 	}
 	for _, k := range all {
 		seen, crd := n.seenCRD(k.Name), n.latestCRD(k.Name)
-		if seen == nil || crd == nil || k.State == verdict.Starting || k.State == verdict.Elsewhere {
+		if seen == nil || crd == nil || k.State == verdict.Starting || k.State == verdict.ServedElsewhere {
 			continue
 		}
 		mine, now := n.shardOf(seen), kinds.ServedState{State: k.State, Lease: n.stateLease()}
@@ -225,7 +225,7 @@ func (n *statusReporter) reportOf(name string) (k heartbeat.Kind, ours bool) {
 	n.mu.Unlock()
 	if r != nil {
 		if troubles := r.resources.listPlaces().describeTroubles(true); len(troubles) > 0 && k.State == "" {
-			k.State, k.Message = verdict.Unsettled, strings.Join(troubles, "; ")
+			k.State, k.Message = verdict.ServingFailed, strings.Join(troubles, "; ")
 		} else {
 			k.Unlisted = n.troubles.describeUnlisted(r)
 		}
@@ -237,7 +237,7 @@ func (n *statusReporter) reportOf(name string) (k heartbeat.Kind, ours bool) {
 		switch {
 		case k.State == verdict.Serving && back.state.IsRolledBack():
 			k.State, k.Message = back.state, strings.TrimSuffix(back.text+"; "+k.Message, "; ")
-		case k.State == verdict.Stopped && back.state == verdict.Stopped:
+		case k.State == verdict.RolloutStopped && back.state == verdict.RolloutStopped:
 			k.Message += "; " + back.text
 		}
 	} else if k.State == "" {
@@ -265,15 +265,15 @@ func (n *statusReporter) describeObstacle(name string) (k heartbeat.Kind, folder
 	case known.report.crdDeleted:
 		k.State, k.Message = verdict.CRDDeleted, errCRDDeleted.Error()
 	case known.crd == nil:
-		k.State, k.Message = verdict.NoCRD, "the CRD is not installed"
+		k.State, k.Message = verdict.CRDMissing, "the CRD is not installed"
 	case behind && known.unsettled == "": // what is known is about the folder before
 		k.State, k.Message = verdict.RollingOut, "the changed folder is about to be loaded"
 	case trouble != nil:
-		k.State, k.Message = verdict.Broken, trouble.Error()
+		k.State, k.Message = verdict.FolderInvalid, trouble.Error()
 	case known.report.elsewhere != "":
-		k.State, k.Message = verdict.Elsewhere, known.report.elsewhere
+		k.State, k.Message = verdict.ServedElsewhere, known.report.elsewhere
 	case known.unsettled != "":
-		k.State, k.Message = verdict.Unsettled, known.unsettled
+		k.State, k.Message = verdict.ServingFailed, known.unsettled
 	}
 	return k, known.hasFolder()
 }
@@ -304,9 +304,9 @@ func (c rolloutRecorder) describeKind(k *heartbeat.Kind, paused bool) {
 	case isPreviewed && k.State == verdict.Serving:
 		k.State, k.Message = verdict.RollingOut, "the changed folder is being tried"
 	case k.State == verdict.Serving && target.version != nil && target.version.Removed:
-		k.State, k.Message = verdict.Removed, "the folder was removed: resources are only deleted"
+		k.State, k.Message = verdict.FolderRemoved, "the folder was removed: resources are only deleted"
 	}
-	if paused && k.State.Verdict() == verdict.Well {
+	if paused && k.State.Verdict() == verdict.Healthy {
 		k.State, k.Message = verdict.Paused, "the CRD has the annotation "+api.AnnotationPaused
 	}
 }
@@ -319,7 +319,7 @@ func rollingState(r rollout.Record) verdict.State {
 	case r.Reason == rollout.Paused:
 		return verdict.RolloutPaused
 	}
-	return verdict.Stopped
+	return verdict.RolloutStopped
 }
 
 // rememberKinds takes up from an earlier report which kinds were served: the process

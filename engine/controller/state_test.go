@@ -31,7 +31,7 @@ func TestStateChange(t *testing.T) {
 	}{
 		"new":             {state: verdict.Serving, want: map[string]any{key: "Serving", lease: "ops/shop.jacquard.dev"}},
 		"the same":        {have: ours, state: verdict.Serving},
-		"another state":   {have: ours, state: verdict.Stopped, want: map[string]any{key: "Stopped", lease: "ops/shop.jacquard.dev"}},
+		"another state":   {have: ours, state: verdict.RolloutStopped, want: map[string]any{key: "RolloutStopped", lease: "ops/shop.jacquard.dev"}},
 		"without a Lease": {options: Options{Identity: "ops/shop"}, have: ours, state: verdict.Serving, want: map[string]any{key: "Serving", lease: nil}},
 		"another installation's": {have: map[string]string{key: "Serving", lease: "jacquard/jacquard.jacquard.dev"}, state: verdict.Serving,
 			want: map[string]any{key: "Serving", lease: "ops/shop.jacquard.dev"}},
@@ -82,8 +82,8 @@ func TestStateOfRefusedCRD(t *testing.T) {
 		}{
 			{0, verdict.Serving, []string{"refused", "well"}},
 			{time.Second, verdict.Serving, nil},
-			{time.Second, verdict.Stopped, []string{"well"}},
-			{reportWait, verdict.Stopped, []string{"refused"}},
+			{time.Second, verdict.RolloutStopped, []string{"well"}},
+			{reportWait, verdict.RolloutStopped, []string{"refused"}},
 		} {
 			time.Sleep(c.after)
 			tried = nil

@@ -290,7 +290,7 @@ func TestRollbackUnusable(t *testing.T) {
 		if isPreviewed {
 			c.rollout.Step(time.Now())
 			k := &heartbeat.Kind{Name: "things"}
-			if c.describeKind(k, false); k.State != verdict.Stopped || !strings.Contains(k.Message, "revision earlier is not kept") {
+			if c.describeKind(k, false); k.State != verdict.RolloutStopped || !strings.Contains(k.Message, "revision earlier is not kept") {
 				t.Errorf("it is %s: %s", k.State, k.Message)
 			}
 		}
@@ -430,7 +430,7 @@ func TestReportOfResumedRollout(t *testing.T) {
 	for digest, want := range map[string]struct {
 		state   verdict.State
 		message string
-	}{"2": {verdict.Stopped, record.Text("things")}, "3": {verdict.RollingOut, "the changed folder is being tried"}} {
+	}{"2": {verdict.RolloutStopped, record.Text("things")}, "3": {verdict.RollingOut, "the changed folder is being tried"}} {
 		c := unserved()
 		c.write(kinds.Writes{Rollout: &record})
 		c.serve(digest)

@@ -20,9 +20,9 @@ func TestSameFromMap(t *testing.T) {
 		"_lib-health.yaml": []byte("h\r\n"),
 	}
 	files := fstest.MapFS{
-		"templates/things.example.com/tests/x/cr.yaml":  {Data: []byte("x")},
-		"templates/things.example.com/.hidden":          {Data: []byte("x")},
-		"templates/things.example.com/files/.gitignore": {Data: []byte("x")},
+		"templates/things.example.com/tests/x/resource.yaml": {Data: []byte("x")},
+		"templates/things.example.com/.hidden":               {Data: []byte("x")},
+		"templates/things.example.com/files/.gitignore":      {Data: []byte("x")},
 	}
 	for name, text := range data {
 		if name == LibHealthName {

@@ -97,8 +97,8 @@ func (d *decoder) decodeValue(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// decodeFields reads a map into a struct. A field is also read under the name that it had before,
-// which its tag "was" tells.
+// decodeFields reads a map into a struct. The tag "was" of a field is its name before the first
+// release, which errors name.
 func (d *decoder) decodeFields(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
 		d.addError(n, "%s must be a map of fields", subjectOf(path))
@@ -121,7 +121,8 @@ func (d *decoder) decodeFields(n *yaml.Node, v reflect.Value, path string) {
 		}
 		name := key.Value
 		if now, old := renamed[name]; old {
-			name = now
+			d.addError(key, "%s is called %s now", joinPath(path, name), joinPath(path, now))
+			continue
 		}
 		field := joinPath(path, name)
 		if first, twice := d.places[field]; twice {

@@ -9,7 +9,7 @@ import (
 // DeletionSettings are what deleting resources needs of a folder. They are recorded, since the
 // folder may be gone by then.
 type DeletionSettings struct {
-	DeleteOrder        []string `json:"deleteOrder,omitempty"`
+	DeletionOrder      []string `json:"deleteOrder,omitempty"`
 	ServiceAccountName string   `json:"serviceAccountName,omitempty"`
 	// Elsewhere are the namespaces that children may be in besides those of their resources;
 	// Anywhere stands for namespaces that nobody can name beforehand.
@@ -21,7 +21,7 @@ const Anywhere = "*"
 
 // DeletionSettings returns what deleting resources needs of the folder.
 func (k *Kind) DeletionSettings() DeletionSettings {
-	d := DeletionSettings{DeleteOrder: k.Settings.DeleteOrder, ServiceAccountName: k.Settings.ServiceAccountName}
+	d := DeletionSettings{DeletionOrder: k.Settings.DeletionOrder, ServiceAccountName: k.Settings.ServiceAccountName}
 	for _, rule := range k.Settings.Children {
 		d.Elsewhere = append(d.Elsewhere, rule.Namespaces.Listed...)
 		if rule.Namespaces.Rendered {
@@ -56,5 +56,6 @@ func (d DeletionSettings) String() string {
 
 // Equal reports whether two settings are the same.
 func (d DeletionSettings) Equal(o DeletionSettings) bool {
-	return d.ServiceAccountName == o.ServiceAccountName && slices.Equal(d.DeleteOrder, o.DeleteOrder) && slices.Equal(d.Elsewhere, o.Elsewhere)
+	return d.ServiceAccountName == o.ServiceAccountName && slices.Equal(d.DeletionOrder, o.DeletionOrder) &&
+		slices.Equal(d.Elsewhere, o.Elsewhere)
 }

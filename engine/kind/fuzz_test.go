@@ -21,7 +21,7 @@ func FuzzSettings(f *testing.F) {
 		"reads:\n- {apiVersion: v1, kind: Secret, namespaces: [a], names: [b]}\n",
 		"rollout: {waves: [\"1\", 5%], progressDeadline: 10m}\nresyncInterval: 1h\n",
 		"retired: [{apiVersion: v1, kind: Pod, ownership: patch, subresource: status}, {apiVersion: v1, kind: ConfigMap, namespaces: [a]}]\n",
-		"deleteOrder: [x]\nserviceAccountName: a\nallowEmpty: true\n", "resyncInterval: -1s", "rollout: {waves: [0, 200%]}", "a: &a [*a]",
+		"deletionOrder: [x]\nserviceAccountName: a\nallowEmpty: true\n", "resyncInterval: -1s", "rollout: {waves: [0, 200%]}", "a: &a [*a]",
 		"children: {}", "? [a]\n: b",
 		"resyncInterval: 90m\n", "allowEmpty: false", "{allowEmpty: true}", "rollout:\n  waves: [2, \"10%\"]\n",
 		"rollout: {progressDeadline: 45s}\n", "serviceAccountName: web-1\n",
@@ -109,7 +109,7 @@ func madeSettings(c *fuzzed.Choices) map[string]any {
 	for _, field := range []string{"version", "serviceAccountName"} {
 		c.Maybe(s, field, c.Word())
 	}
-	c.Maybe(s, "deleteOrder", c.Words())
+	c.Maybe(s, "deletionOrder", c.Words())
 	c.Maybe(s, "allowEmpty", c.N(2) == 1)
 	c.Maybe(s, "resyncInterval", fmt.Sprintf("%dm", c.N(256)-9))
 	return s

@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"maps"
 	"math"
 	"os"
 	"reflect"
@@ -88,11 +87,6 @@ func structSchema(t reflect.Type, said map[string]string) map[string]any {
 			property["description"] = text
 		}
 		properties[name] = property
-		if old := field.Tag.Get("was"); old != "" {
-			deprecated := maps.Clone(property)
-			deprecated["description"], deprecated["deprecated"] = "The name that "+name+" had before.", true
-			properties[old] = deprecated
-		}
 		if options != "omitempty" {
 			required = append(required, name)
 		}

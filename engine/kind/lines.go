@@ -105,6 +105,9 @@ func wrongKey(key string, label bool) string {
 		}
 	}
 	text := "there is no " + noun + " " + key
+	if now := api.RenamedAnnotations[key]; now != "" && !label {
+		return text + ": it is called " + now + " now"
+	}
 	for _, known := range api.AuthorAnnotations {
 		if !label && schema.Suggest(path.Base(key), []string{path.Base(known)}) != "" {
 			return text + "; did you mean " + known + "?"

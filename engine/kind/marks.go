@@ -16,14 +16,14 @@ import (
 // markValues are the values that the annotations of an author can have; none
 // means that they are of a form of their own.
 var markValues = map[string][]string{
-	api.AnnotationOwnership:   {"patch"},
-	api.AnnotationSubresource: nil,
-	api.AnnotationOnImmutable: {"recreate", "recreate-keeping-dependents"},
-	api.AnnotationOnFailed:    {"recreate"},
-	api.AnnotationOnDelete:    {"keep", "delete"},
-	api.AnnotationOnce:        {"true"},
-	api.AnnotationInitial:     nil,
-	api.AnnotationAdopt:       {"true"},
+	api.AnnotationOwnership:     {"patch"},
+	api.AnnotationSubresource:   nil,
+	api.AnnotationOnImmutable:   {"recreate", "recreate-keeping-dependents"},
+	api.AnnotationOnFailed:      {"recreate"},
+	api.AnnotationOnDelete:      {"keep", "delete"},
+	api.AnnotationRunOnce:       {"true"},
+	api.AnnotationInitialFields: nil,
+	api.AnnotationAdopt:         {"true"},
 }
 
 // CheckMark says what is wrong with one annotation of ours on a document of
@@ -33,7 +33,7 @@ func CheckMark(gvk apischema.GroupVersionKind, key, value string) error {
 	gk := gvk.GroupKind()
 	switch {
 	case !known:
-		return fmt.Errorf("there is no annotation %s", key)
+		return errors.New(wrongKey(key, false))
 	case len(values) == 1 && value != values[0]:
 		return fmt.Errorf("%s can only be %s", key, quoteValue(values[0]))
 	case values != nil && !slices.Contains(values, value):
@@ -42,11 +42,11 @@ func CheckMark(gvk apischema.GroupVersionKind, key, value string) error {
 		return fmt.Errorf("%s is never recreated: what is in it would be lost", gk.Kind)
 	case key == api.AnnotationOnFailed && gk != job && gk != pod:
 		return errors.New("on-failed: recreate is for Pods and Jobs")
-	case key == api.AnnotationOnce && gk != job:
-		return errors.New("once is for Jobs: take it off")
+	case key == api.AnnotationRunOnce && gk != job:
+		return errors.New("run-once is for Jobs: take it off")
 	case key == api.AnnotationSubresource && !isSubresource.MatchString(value):
 		return fmt.Errorf("%s must be the name of a subresource, such as status", key)
-	case key == api.AnnotationInitial:
+	case key == api.AnnotationInitialFields:
 		_, err := InitialPaths(value)
 		return err
 	}
@@ -69,8 +69,8 @@ var (
 
 // notInPatches are the annotations that are about an object as a whole.
 var notInPatches = []string{
-	api.AnnotationOnImmutable, api.AnnotationOnFailed, api.AnnotationOnDelete, api.AnnotationOnce,
-	api.AnnotationInitial, api.AnnotationAdopt,
+	api.AnnotationOnImmutable, api.AnnotationOnFailed, api.AnnotationOnDelete, api.AnnotationRunOnce,
+	api.AnnotationInitialFields, api.AnnotationAdopt,
 }
 
 // CheckMarks says which of a document's annotations of ours do not go
@@ -114,11 +114,11 @@ func InitialPaths(value string) ([][]string, error) {
 		for _, s := range steps {
 			if !isStep.MatchString(s) {
 				return nil, fmt.Errorf("%s holds paths of fields parted by commas, such as spec.replicas; it cannot name items of lists",
-					api.AnnotationInitial)
+					api.AnnotationInitialFields)
 			}
 		}
 		if slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, steps[0]) {
-			return nil, fmt.Errorf("%s cannot name %s: only the object's own content can be initial", api.AnnotationInitial, steps[0])
+			return nil, fmt.Errorf("%s cannot name %s: only the object's own content can be initial", api.AnnotationInitialFields, steps[0])
 		}
 		paths = append(paths, steps)
 	}

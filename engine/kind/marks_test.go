@@ -14,23 +14,24 @@ func TestMarks(t *testing.T) {
 	const claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata:\n  name: a\n"
 	const job = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: a\n  annotations:\n"
 	for text, want := range map[string]string{
-		marked("    jacquard.dev/on-delete: keep\n    jacquard.dev/initial: data.a, data.b\n"):   "",
-		marked("    jacquard.dev/on-delete: Keep\n"):                                             "x.yaml:6:29: jacquard.dev/on-delete can only be keep or delete",
-		marked("    jacquard.dev/on-delete: {{ .spec.image }}\n"):                                "x.yaml:6:29: jacquard.dev/on-delete must be literal: write the values that there are in branches of `if`",
-		marked("    jacquard.dev/on-delete: >\n      keep\n"):                                    "x.yaml:6:29: jacquard.dev/on-delete must be a text on one line",
-		marked("    jacquard.dev/on-delete:\n      keep\n"):                                      "x.yaml:6:28: jacquard.dev/on-delete must be a text on one line",
-		marked("    jacquard.dev/adopt: true\n"):                                                 "x.yaml:6:25: jacquard.dev/adopt must be a text: quote it",
-		marked("    jacquard.dev/adopt: \"true\" # why\n"):                                       "",
-		marked("    jacquard.dev/once: \"true\"\n"):                                              "x.yaml:6:24: once is for Jobs: take it off",
-		marked("    jacquard.dev/on-failed: recreate\n"):                                         "x.yaml:6:29: on-failed: recreate is for Pods and Jobs",
-		marked("    jacquard.dev/on-immutable: replace\n"):                                       "x.yaml:6:32: jacquard.dev/on-immutable can only be recreate or recreate-keeping-dependents",
-		marked("    jacquard.dev/initial: metadata.labels\n"):                                    "x.yaml:6:27: jacquard.dev/initial cannot name metadata: only the object's own content can be initial",
-		marked("    jacquard.dev/initial: spec.a[0]\n"):                                          "x.yaml:6:27: jacquard.dev/initial holds paths of fields parted by commas, such as spec.replicas; it cannot name items of lists",
-		marked("    jacquard.dev/subresource: status\n"):                                         "x.yaml:6:5: jacquard.dev/subresource is for patches: add jacquard.dev/ownership: patch",
-		marked("    jacquard.dev/ownership: patch\n    jacquard.dev/subresource: a/b\n"):         "x.yaml:7:31: jacquard.dev/subresource must be the name of a subresource, such as status",
-		marked("    jacquard.dev/ownership: patch\n    jacquard.dev/adopt: 'true'\n"):            "x.yaml:7:5: jacquard.dev/adopt is for objects that are the resource's own, and this is a patch of somebody else's: take it off",
-		marked("    jacquard.dev/ownership: mine\n"):                                             "x.yaml:6:29: jacquard.dev/ownership can only be patch",
-		marked("    {{- if .spec.image }}\n    jacquard.dev/ownership: patch\n    {{- end }}\n"): "x.yaml:7:5: jacquard.dev/ownership must not depend on anything: write it in the same branch as apiVersion and kind",
+		marked("    jacquard.dev/on-delete: keep\n    jacquard.dev/initial-fields: data.a, data.b\n"): "",
+		marked("    jacquard.dev/on-delete: Keep\n"):                                                  "x.yaml:6:29: jacquard.dev/on-delete can only be keep or delete",
+		marked("    jacquard.dev/on-delete: {{ .spec.image }}\n"):                                     "x.yaml:6:29: jacquard.dev/on-delete must be literal: write the values that there are in branches of `if`",
+		marked("    jacquard.dev/on-delete: >\n      keep\n"):                                         "x.yaml:6:29: jacquard.dev/on-delete must be a text on one line",
+		marked("    jacquard.dev/on-delete:\n      keep\n"):                                           "x.yaml:6:28: jacquard.dev/on-delete must be a text on one line",
+		marked("    jacquard.dev/adopt: true\n"):                                                      "x.yaml:6:25: jacquard.dev/adopt must be a text: quote it",
+		marked("    jacquard.dev/adopt: \"true\" # why\n"):                                            "",
+		marked("    jacquard.dev/run-once: \"true\"\n"):                                               "x.yaml:6:28: run-once is for Jobs: take it off",
+		marked("    jacquard.dev/once: \"true\"\n"):                                                   "x.yaml:6:5: there is no annotation jacquard.dev/once: it is called jacquard.dev/run-once now",
+		marked("    jacquard.dev/on-failed: recreate\n"):                                              "x.yaml:6:29: on-failed: recreate is for Pods and Jobs",
+		marked("    jacquard.dev/on-immutable: replace\n"):                                            "x.yaml:6:32: jacquard.dev/on-immutable can only be recreate or recreate-keeping-dependents",
+		marked("    jacquard.dev/initial-fields: metadata.labels\n"):                                  "x.yaml:6:34: jacquard.dev/initial-fields cannot name metadata: only the object's own content can be initial",
+		marked("    jacquard.dev/initial-fields: spec.a[0]\n"):                                        "x.yaml:6:34: jacquard.dev/initial-fields holds paths of fields parted by commas, such as spec.replicas; it cannot name items of lists",
+		marked("    jacquard.dev/subresource: status\n"):                                              "x.yaml:6:5: jacquard.dev/subresource is for patches: add jacquard.dev/ownership: patch",
+		marked("    jacquard.dev/ownership: patch\n    jacquard.dev/subresource: a/b\n"):              "x.yaml:7:31: jacquard.dev/subresource must be the name of a subresource, such as status",
+		marked("    jacquard.dev/ownership: patch\n    jacquard.dev/adopt: 'true'\n"):                 "x.yaml:7:5: jacquard.dev/adopt is for objects that are the resource's own, and this is a patch of somebody else's: take it off",
+		marked("    jacquard.dev/ownership: mine\n"):                                                  "x.yaml:6:29: jacquard.dev/ownership can only be patch",
+		marked("    {{- if .spec.image }}\n    jacquard.dev/ownership: patch\n    {{- end }}\n"):      "x.yaml:7:5: jacquard.dev/ownership must not depend on anything: write it in the same branch as apiVersion and kind",
 		marked("    {{- if .spec.image }}\n    jacquard.dev/on-delete: keep\n    {{- else }}\n    jacquard.dev/on-delete: delete\n    {{- end }}\n"): "",
 		claim: "x.yaml:2:1: a PersistentVolumeClaim must say what becomes of it when the resource goes: add the annotation jacquard.dev/on-delete: keep or jacquard.dev/on-delete: delete",
 		claim +
@@ -41,9 +42,9 @@ func TestMarks(t *testing.T) {
 			"  labels: {a: b}\n  annotations: {jacquard.dev/on-delete: keep}\n": "",
 		claim +
 			"  annotations: {jacquard.dev/on-delete: keep, jacquard.dev/on-immutable: recreate}\n": "x.yaml:5:74: PersistentVolumeClaim is never recreated: what is in it would be lost",
-		claim + "  annotations: {\n    jacquard.dev/on-delete: keep,\n    a: b\n  }\n":  "",
-		claim + "  annotations: {jacquard.dev/ownership: patch}\n":                      "",
-		job + "    jacquard.dev/once: \"true\"\n    jacquard.dev/on-failed: recreate\n": "",
+		claim + "  annotations: {\n    jacquard.dev/on-delete: keep,\n    a: b\n  }\n":      "",
+		claim + "  annotations: {jacquard.dev/ownership: patch}\n":                          "",
+		job + "    jacquard.dev/run-once: \"true\"\n    jacquard.dev/on-failed: recreate\n": "",
 		job +
 			"    a: b\nspec:\n  template:\n    metadata:\n      annotations:\n        jacquard.dev/on-failed: recreate\n": "x.yaml:11:9: jacquard.dev/on-failed does nothing here: it belongs to metadata.annotations of the document",
 		"a: b\nmetadata:\n  annotations: {jacquard.dev/ownership: patch}\n": "x.yaml:3:17: jacquard.dev/ownership is about a document whose apiVersion and kind are literal lines at column 0, in the same branch; there are none",
@@ -152,7 +153,7 @@ metadata:
   annotations:
     jacquard.dev/on-immutable: recreate
     {{- if .spec.image }}
-    jacquard.dev/initial: spec.replicas
+    jacquard.dev/initial-fields: spec.replicas
     {{- end }}
 `})
 	var got []Document
@@ -162,7 +163,7 @@ metadata:
 	gvk := func(group, kind string) apischema.GroupVersionKind {
 		return apischema.GroupVersionKind{Group: group, Version: "v1", Kind: kind}
 	}
-	shared := map[string]string{"jacquard.dev/on-immutable": "recreate", "jacquard.dev/initial": "spec.replicas"}
+	shared := map[string]string{"jacquard.dev/on-immutable": "recreate", "jacquard.dev/initial-fields": "spec.replicas"}
 	want := []Document{
 		{GroupVersionKind: gvk("", "Pod"), Marks: map[string]string{"jacquard.dev/ownership": "patch"}},
 		{GroupVersionKind: gvk("", "ConfigMap"), Marks: map[string]string{"jacquard.dev/on-delete": "keep"}},

@@ -36,18 +36,18 @@ type Settings struct {
 	// ServiceAccountName is the account of the resource's namespace that the
 	// children are written and read as; default the operator's own.
 	ServiceAccountName string `json:"serviceAccountName,omitempty"`
-	// DeleteOrder are files, without .yaml, none where an earlier folder had some
+	// DeletionOrder are files, without .yaml, none where an earlier folder had some
 	// whose finalizers are to come off: when a resource goes, the children
 	// of each are gone before those of the next are deleted.
-	DeleteOrder []string `json:"deleteOrder,omitempty"`
+	DeletionOrder []string `json:"deletionOrder,omitempty" was:"deleteOrder"`
 	// Rollout is how a changed folder reaches the resources.
 	Rollout Rollout `json:"rollout,omitempty"`
 	// AllowEmpty lets a resource render no children at all and have those it
 	// had pruned.
 	AllowEmpty bool `json:"allowEmpty,omitempty"`
-	// PodReasons lets the operator list the Pods of a child that has not been ready for
+	// ReportPodReasons lets the operator list the Pods of a child that has not been ready for
 	// 30 seconds, and tell in the status of the resource what they wait for.
-	PodReasons bool `json:"podReasons,omitempty"`
+	ReportPodReasons bool `json:"reportPodReasons,omitempty" was:"podReasons"`
 	// ResyncInterval is how often the live children are listed even though no event
 	// came; default 10 minutes, at least 5 seconds.
 	ResyncInterval metav1.Duration `json:"resyncInterval,omitempty" was:"lookAgain"`

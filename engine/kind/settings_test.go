@@ -19,13 +19,13 @@ func TestSettings(t *testing.T) {
 	const child = start + "children:\n- {apiVersion: v1, kind: ConfigMap, "
 	for text, want := range map[string]string{
 		start + "version: v1\nallowEmpty: true\nresyncInterval: 90s\n": "",
-		start + "lookAgain: 90s\n":                                     "", // its name before
+		start + "lookAgain: 90s\n":                                     "kind.yaml:3:1: lookAgain is called resyncInterval now",
+		start + "deleteOrder: [a]\n":                                   "kind.yaml:3:1: deleteOrder is called deletionOrder now",
+		start + "podReasons: true\n":                                   "kind.yaml:3:1: podReasons is called reportPodReasons now",
+		"# nothing\n":                                                  "",
+		start + "allowempty: true\n":                                   "kind.yaml:3:1: unknown field allowempty; did you mean allowEmpty?",
 		start +
-			"lookAgain: 90s\nresyncInterval: 2m\n": "kind.yaml:4:1: resyncInterval occurs twice: it stands at kind.yaml:3:12 already",
-		"# nothing\n":                "",
-		start + "allowempty: true\n": "kind.yaml:3:1: unknown field allowempty; did you mean allowEmpty?",
-		start +
-			"more: true\n": "kind.yaml:3:1: unknown field more; there are allowEmpty, apiVersion, children, deleteOrder, healthCheckExprs, kind, podReasons, reads, resyncInterval, retired, rollout, serviceAccountName, version",
+			"more: true\n": "kind.yaml:3:1: unknown field more; there are allowEmpty, apiVersion, children, deletionOrder, healthCheckExprs, kind, reads, reportPodReasons, resyncInterval, retired, rollout, serviceAccountName, version",
 		start + "allowEmpty: 'yes'\n":          "kind.yaml:3:13: allowEmpty must be true or false",
 		start + "resyncInterval: 10\n":         "kind.yaml:3:17: resyncInterval must be a duration, such as 10m or 90s",
 		start + "resyncInterval: 1s\n":         "kind.yaml:3:17: resyncInterval must be at least 5s",
@@ -104,9 +104,9 @@ func TestSettings(t *testing.T) {
 		start +
 			"serviceAccountName: Apps\n": "kind.yaml:3:21: serviceAccountName must be the name of a service account",
 		start + "shardBy: uid\n":                                   "",
-		start + "deleteOrder: [a, b]\n":                            "",
-		start + "deleteOrder: [a, c]\n":                            "kind.yaml:3:18: the folder has no file c.yaml; did you mean a?",
-		start + "deleteOrder: [a, b, a]\n":                         "kind.yaml:3:21: a is named twice",
+		start + "deletionOrder: [a, b]\n":                          "",
+		start + "deletionOrder: [a, c]\n":                          "kind.yaml:3:20: the folder has no file c.yaml; did you mean a?",
+		start + "deletionOrder: [a, b, a]\n":                       "kind.yaml:3:23: a is named twice",
 		start + "rollout: {waves: [], progressDeadline: 1m}\n":     "",
 		start + "rollout: {waves: [\"1\", \"10\", 5%, 100%]}\n":    "",
 		start + "rollout: {waves: [1]}\n":                          "kind.yaml:3:19: rollout.waves[0] must be a text: write it in quotes",
@@ -182,13 +182,13 @@ children:
 reads:
 - {apiVersion: v1, kind: Secret, namespaces: [platform], names: [pull-secret]}
 serviceAccountName: apps
-deleteOrder: [a]
+deletionOrder: [a]
 rollout: {waves: []}
 allowEmpty: true
 resyncInterval: 1m
 `
 	want := base
-	want.Version, want.ServiceAccountName, want.DeleteOrder, want.AllowEmpty = "v1", "apps", []string{"a"}, true
+	want.Version, want.ServiceAccountName, want.DeletionOrder, want.AllowEmpty = "v1", "apps", []string{"a"}, true
 	want.ResyncInterval.Duration, want.Rollout.Waves = time.Minute, []Wave{}
 	want.Children = []ChildRule{
 		{APIVersion: "v1", Kind: "Namespace"},

@@ -41,7 +41,7 @@ func (c *settingsCheck) checkAll() error {
 	c.checkChildren()
 	c.checkReads()
 	c.checkRetired()
-	c.deleteOrder()
+	c.deletionOrder()
 	c.checkWaves()
 	if !slices.Contains([]string{"", OnFailureStop, OnFailureRollback}, c.Rollout.OnFailure) {
 		c.addError("rollout.onFailure", "rollout.onFailure must be %s or %s", OnFailureStop, OnFailureRollback)
@@ -157,13 +157,13 @@ func (c *settingsCheck) checkReads() {
 	}
 }
 
-func (c *settingsCheck) deleteOrder() {
-	for i, file := range c.DeleteOrder {
-		path := "deleteOrder[" + strconv.Itoa(i) + "]"
+func (c *settingsCheck) deletionOrder() {
+	for i, file := range c.DeletionOrder {
+		path := "deletionOrder[" + strconv.Itoa(i) + "]"
 		switch {
 		case !slices.Contains(c.files, file):
 			c.addError(path, "the folder has no file %s.yaml; %s", file, suggestName(file, c.files))
-		case slices.Index(c.DeleteOrder, file) < i:
+		case slices.Index(c.DeletionOrder, file) < i:
 			c.addError(path, "%s is named twice", file)
 		}
 	}

@@ -63,6 +63,9 @@ func findIgnored(resource metav1.Object) []string {
 		case slices.Contains(api.ResourceAnnotations, key):
 		case slices.Contains(api.AuthorAnnotations, key):
 			all = append(all, key+" does nothing on a resource: it is for documents in templates")
+		case api.RenamedAnnotations[key] != "":
+			all = append(all, fmt.Sprintf("%s is called %s now, and does nothing on a resource: it is for documents in templates",
+				key, api.RenamedAnnotations[key]))
 		default:
 			text := key + " is no annotation of this operator"
 			if meant := crdschema.Suggest(path.Base(key), known); meant != "" {

@@ -13,6 +13,7 @@ import (
 func TestIgnoredAnnotations(t *testing.T) {
 	for key, c := range map[string]struct{ value, want string }{
 		"jacquard.dev/pasued":       {"true", "jacquard.dev/pasued is no annotation of this operator; is jacquard.dev/paused meant?"},
+		"jacquard.dev/initial":      {"spec.replicas", "jacquard.dev/initial is called jacquard.dev/initial-fields now, and does nothing on a resource: it is for documents in templates"},
 		"jacquard.dev/somethingnew": {"x", "jacquard.dev/somethingnew is no annotation of this operator"},
 		"jacquard.dev/on-immutable": {"recreate", "jacquard.dev/on-immutable does nothing on a resource: it is for documents in templates"},
 		"jacquard.dev/paused":       {"yes", `jacquard.dev/paused does nothing unless it is "true"`},

@@ -95,7 +95,7 @@ func healthOf(k *kind.Kind) *health.Set {
 // when it is created: later their live values are needed.
 func setsInitially(k *kind.Kind, gvk schema.GroupVersionKind) bool {
 	return slices.ContainsFunc(k.Documents, func(d kind.Document) bool {
-		return d.GroupVersionKind == gvk && d.Marks[api.AnnotationInitial] != ""
+		return d.GroupVersionKind == gvk && d.Marks[api.AnnotationInitialFields] != ""
 	})
 }
 

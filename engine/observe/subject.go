@@ -51,7 +51,7 @@ func (s *Subject) Settings() kind.Settings {
 		return s.Version.Kind.Settings
 	}
 	recorded := s.DeletionSettings()
-	return kind.Settings{DeleteOrder: recorded.DeleteOrder, ServiceAccountName: recorded.ServiceAccountName}
+	return kind.Settings{DeletionOrder: recorded.DeletionOrder, ServiceAccountName: recorded.ServiceAccountName}
 }
 
 // DeletionSettings returns what deleting the resource needs of the folder; without one, what is

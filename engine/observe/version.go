@@ -49,7 +49,7 @@ func (v *Version) MakesOnce(file string) bool {
 		return false
 	}
 	for _, d := range v.Kind.Documents {
-		if d.File == file && d.Marks[api.AnnotationOnce] != "" {
+		if d.File == file && d.Marks[api.AnnotationRunOnce] != "" {
 			return true
 		}
 	}

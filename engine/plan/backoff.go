@@ -31,7 +31,7 @@ func (m *planner) holdBack(s *Step) {
 			s.Problem = s.newProblem(status.Waiting, api.ReasonChildWaiting, fmt.Sprintf("waiting to apply %s: %s", s.Name(), s.Why))
 		}
 	case Refuse:
-		s.Problem = s.newProblem(status.Stalled, api.ReasonNotOurs,
+		s.Problem = s.newProblem(status.Stalled, api.ReasonOwnedByOthers,
 			fmt.Sprintf("%s is there already and is left alone: %s", s.Name(), s.Why))
 		m.plan.RequeueAfter(Retry{Min: refuseRetry, Max: refuseRetry}.DelayAfter(1))
 	default:

@@ -38,7 +38,7 @@ func deletion(children ...live.Object) Input {
 	return Input{Owner: owner, Result: &render.Result{}, State: synced, IsDeleting: true, Live: children}
 }
 
-func inOrder(files ...string) func(*Input) { return func(in *Input) { in.DeleteOrder = files } }
+func inOrder(files ...string) func(*Input) { return func(in *Input) { in.DeletionOrder = files } }
 
 func orphaned(in *Input)      { in.Propagation = metav1.DeletePropagationOrphan }
 func foreground(in *Input)    { in.Propagation = metav1.DeletePropagationForeground }
@@ -122,7 +122,7 @@ func TestDeletion(t *testing.T) {
 		{"all reachable children orphaned, permission in the same namespace",
 			[]live.Object{object(configMaps, "a", without), object(roleBindings, "c", without)}, nil,
 			"orphaned=inferred Orphaned:a Orphaned:c"},
-		{"all reachable children orphaned, beside deleteOrder", []live.Object{object(configMaps, "a", without, from("first")), object(roleBindings, "else/c")},
+		{"all reachable children orphaned, beside deletionOrder", []live.Object{object(configMaps, "a", without, from("first")), object(roleBindings, "else/c")},
 			[]func(*Input){inOrder("first")}, "orphaned=inferred delete:c Orphaned:a"},
 		{"all reachable children orphaned, but kinds unknown",
 			[]live.Object{object(configMaps, "a", without), object(configMaps, "else/b"), object(roleBindings, "else/c")},
@@ -141,7 +141,7 @@ func TestDeletion(t *testing.T) {
 		{"a reference that is not the controller's",
 			[]live.Object{object(configMaps, "a", withoutController), object(configMaps, "forged", without), object(configMaps, "else/b")}, nil,
 			"orphaned=false delete:b NoReference:forged"},
-		{"forged child beside deleteOrder", []live.Object{object(configMaps, "a", from("first")), object(configMaps, "forged", without)},
+		{"forged child beside deletionOrder", []live.Object{object(configMaps, "a", from("first")), object(configMaps, "forged", without)},
 			[]func(*Input){inOrder("first")}, "orphaned=false delete:a NoReference:forged"},
 		{"in the foreground, only a forged child left", []live.Object{object(configMaps, "forged", without), object(configMaps, "else/b")},
 			[]func(*Input){foreground}, "orphaned=false delete:b NoReference:forged"},
@@ -202,14 +202,14 @@ func TestDeletionInPasses(t *testing.T) {
 		between func(*Input)
 		want    []string
 	}{
-		{"forged child beside deleteOrder", []func(*Input){firstInOrder},
+		{"forged child beside deletionOrder", []func(*Input){firstInOrder},
 			[]live.Object{object(configMaps, "a", from("first")), object(configMaps, "forged", without), object(configMaps, "else/b")}, nil,
 			[]string{"orphaned=false delete:a NoReference:forged", "orphaned=false delete:b NoReference:forged", "orphaned=false NoReference:forged"}},
-		{"child forged after deleteOrder has begun", []func(*Input){firstInOrder},
+		{"child forged after deletionOrder has begun", []func(*Input){firstInOrder},
 			[]live.Object{object(configMaps, "a", from("first")), object(configMaps, "else/b")},
 			func(in *Input) { add(in, object(configMaps, "forged", without)) },
 			[]string{"orphaned=false delete:a", "orphaned=false delete:b NoReference:forged", "orphaned=false NoReference:forged"}},
-		{"named child loses its reference after deleteOrder has begun", []func(*Input){firstInOrder, reported("ns/a", "ns/c", "else/b")},
+		{"named child loses its reference after deletionOrder has begun", []func(*Input){firstInOrder, reported("ns/a", "ns/c", "else/b")},
 			[]live.Object{object(configMaps, "a", from("first")), object(configMaps, "c"), object(configMaps, "else/b")},
 			func(in *Input) { add(in, object(configMaps, "c", without)) },
 			[]string{"orphaned=false delete:a", "orphaned=false delete:b NoReference:c", "orphaned=false NoReference:c"}},

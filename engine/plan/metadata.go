@@ -29,7 +29,7 @@ func (m *planner) planMetadata() {
 			m.plan.HoldBack()
 		}
 		m.plan.Before, m.plan.After = Metadata{}, Metadata{}
-		m.plan.Problems = append(m.plan.Problems, status.Problem{Severity: status.Retry, Reason: api.ReasonNotRecorded, Message: at.Err.Error()})
+		m.plan.Problems = append(m.plan.Problems, status.Problem{Severity: status.Retry, Reason: api.ReasonRecordFailed, Message: at.Err.Error()})
 		m.plan.RequeueAfter(at.Next.Sub(m.Now))
 	}
 }
@@ -52,7 +52,7 @@ func (m *planner) planFinalizer() {
 }
 
 func (in *Input) needsFinalizer() bool {
-	if len(in.DeleteOrder) > 0 || len(in.Patched) > 0 || slices.ContainsFunc(in.Result.Children, in.Owner.needsCleanup) {
+	if len(in.DeletionOrder) > 0 || len(in.Patched) > 0 || slices.ContainsFunc(in.Result.Children, in.Owner.needsCleanup) {
 		return true
 	}
 	for _, l := range in.Live {

@@ -279,9 +279,9 @@ type Input struct {
 	MakesOnce func(file string) bool
 	// AllowPrune are the entries of the annotation jacquard.dev/allow-prune: see Allowance.
 	AllowPrune []string
-	// DeleteOrder are the files whose children go one after the other.
-	DeleteOrder []string
-	AllowEmpty  bool
+	// DeletionOrder are the files whose children go one after the other.
+	DeletionOrder []string
+	AllowEmpty    bool
 	// IsDeleting is true if the resource is being deleted, so that nothing is wanted.
 	// DeletionSeenAt is when this process first saw that, by its own clock.
 	IsDeleting     bool
@@ -356,7 +356,7 @@ func (m *planner) planChildren() error {
 	m.planUnwanted(wanted)
 	if !m.plan.rendersChildren() && len(m.Result.Waiting) == 0 && len(m.plan.Prune)+len(m.plan.Retained) > 0 && !m.AllowEmpty {
 		m.plan.Prune, m.plan.Retained, m.plan.Empty = nil, nil, true
-		m.plan.Problems = append(m.plan.Problems, status.Problem{Severity: status.Stalled, Reason: api.ReasonRenderedNothing,
+		m.plan.Problems = append(m.plan.Problems, status.Problem{Severity: status.Stalled, Reason: api.ReasonEmptyRender,
 			Message: "the templates render no children any more, so the present ones are kept; if that is meant, the folder says allowEmpty: true in kind.yaml"})
 	}
 	m.planPrunes()

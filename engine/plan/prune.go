@@ -103,7 +103,7 @@ func (m *planner) planPrunes() {
 		message := fmt.Sprintf("%s is not rendered any more and is kept, since what is in it would be lost; "+
 			"to delete it, annotate this resource with %s=%s", RefOf(l), api.AnnotationAllowPrune, Allowance(l.GVK.GroupKind(), l.Meta))
 		m.plan.PruneProblems = append(m.plan.PruneProblems,
-			status.Problem{Severity: status.Stalled, Reason: api.ReasonPruneHeld, Message: message})
+			status.Problem{Severity: status.Stalled, Reason: api.ReasonPruneBlocked, Message: message})
 	}
 }
 
@@ -118,7 +118,7 @@ func (p *Plan) DelayUnapproved(mayDelete func(gk schema.GroupKind, child metav1.
 		if err := mayDelete(l.GVK.GroupKind(), l.Meta); err != nil {
 			p.Delayed[DeleteKey(l)] = true
 			p.PruneProblems = append(p.PruneProblems,
-				status.Problem{Severity: status.Waiting, Reason: api.ReasonWaitsForApproval, Message: err.Error()})
+				status.Problem{Severity: status.Waiting, Reason: api.ReasonApprovalRequired, Message: err.Error()})
 		}
 	}
 }
@@ -266,11 +266,11 @@ func (m *planner) planDeletion() {
 		m.retainOrphans()
 	}
 	for _, unknown := range m.Unknown {
-		m.plan.Problems = append(m.plan.Problems, status.Problem{Severity: status.Waiting, Reason: api.ReasonNotKnown, Message: unknown})
+		m.plan.Problems = append(m.plan.Problems, status.Problem{Severity: status.Waiting, Reason: api.ReasonChildrenUnknown, Message: unknown})
 		m.plan.RequeueAfter(unknownRetry)
 	}
 	m.planPrunes()
-	if len(m.Unknown) > 0 && len(m.DeleteOrder) > 0 { // what is not known may be first in order
+	if len(m.Unknown) > 0 && len(m.DeletionOrder) > 0 { // what is not known may be first in order
 		m.plan.HoldBack()
 	}
 }
@@ -282,7 +282,7 @@ const unknownRetry = 10 * time.Second
 // deleteInOrder deletes the children of the first file in order that has some; then those
 // that the garbage collector does not reach.
 func (m *planner) deleteInOrder() {
-	for _, file := range m.DeleteOrder {
+	for _, file := range m.DeletionOrder {
 		if m.deleteAll(func(l live.Object) bool { return l.Meta.GetAnnotations()[api.AnnotationFile] == file }) {
 			return
 		}

@@ -45,14 +45,14 @@ func (in *Input) RecreateImmutable(s *Step) {
 	gk := s.Document.GroupVersionKind().GroupKind()
 	isGenerated := gk == secrets.GroupKind() && in.Draws != nil && in.Draws(s.Child.File)
 	if isGenerated && !isAllowed(in.AllowPrune, gk, r.Object) {
-		s.markBlocked(status.Problem{Severity: status.Stalled, Reason: api.ReasonPruneHeld, Message: fmt.Sprintf(
+		s.markBlocked(status.Problem{Severity: status.Stalled, Reason: api.ReasonPruneBlocked, Message: fmt.Sprintf(
 			"the API refuses to change it, and it is not recreated, since what was drawn for it would be lost; "+
 				"to allow it, annotate this resource with %s=%s", api.AnnotationAllowPrune, Allowance(gk, r.Object))})
 		return
 	}
 	if in.MayDelete != nil {
 		if err := in.MayDelete(gk, r.Object); err != nil {
-			s.markBlocked(status.Problem{Severity: status.Waiting, Reason: api.ReasonWaitsForApproval, Message: err.Error()})
+			s.markBlocked(status.Problem{Severity: status.Waiting, Reason: api.ReasonApprovalRequired, Message: err.Error()})
 			return
 		}
 	}

@@ -22,9 +22,9 @@ const (
 	// WritePatch changes an object that belongs to others.
 	WritePatch Write = "patch"
 	// WriteRelease gives up the fields of a patch.
-	WriteRelease Write = "give-back"
-	// WriteEntry changes entries of managedFields.
-	WriteEntry Write = "entry"
+	WriteRelease Write = "release"
+	// WriteManagedFields changes entries of managedFields.
+	WriteManagedFields Write = "managed-fields"
 )
 
 // An Outcome is what became of one part of a plan.

@@ -85,7 +85,7 @@ func TestAwaitIgnoresWhatIsNotRendered(t *testing.T) {
 // TestAwaitOfOnceJob: of what is awaited, a Job made once that succeeded and is gone is
 // ready.
 func TestAwaitOfOnceJob(t *testing.T) {
-	once := strings.Replace(plainJob, "NAME", "once, annotations: {"+api.AnnotationOnce+": \"true\"}", 1)
+	once := strings.Replace(plainJob, "NAME", "once, annotations: {"+api.AnnotationRunOnce+": \"true\"}", 1)
 	w := newWorld(t, map[string]string{"servers.yaml": once + "---\n" + strings.Replace(plainJob, "NAME", "other", 1),
 		"one.yaml": afterServers + oneMap})
 	w.settle()
@@ -105,7 +105,7 @@ func TestAwaitOfOnceJob(t *testing.T) {
 func TestAwaitOfMarkedDocuments(t *testing.T) {
 	const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: two, annotations: {MARK}}\ndata: {fixed: text}\n"
 	for name, mark := range map[string]string{
-		"it is kept": api.AnnotationOnDelete + ": keep", "a field is initial": api.AnnotationInitial + ": data.fixed",
+		"it is kept": api.AnnotationOnDelete + ": keep", "a field is initial": api.AnnotationInitialFields + ": data.fixed",
 		"it is recreated": api.AnnotationOnImmutable + ": recreate",
 	} {
 		for _, file := range []string{"before", "then"} {

@@ -83,7 +83,7 @@ func (t renderer) isFrozen() bool {
 // fromChildren are the reasons of Ready that the children alone make. A held
 // resource that was well is as well as its children; one that was not, or that was
 // edited since, waits until it is reached.
-var fromChildren = []string{api.ReasonReady, api.ReasonNotReady, api.ReasonChildrenNotReady, api.ReasonChildFailed}
+var fromChildren = []string{api.ReasonReady, api.ReasonStatusNotReady, api.ReasonChildrenNotReady, api.ReasonChildFailed}
 
 // mayDelete says why a child may not be deleted now, for good or to be recreated.
 // Of a resource that goes all may.
@@ -104,7 +104,7 @@ func (t publisher) recordServed(ready bool, problems []status.Problem) {
 		t.found.requeueAfter(firstWait)
 	}
 	out.Failed = slices.ContainsFunc(problems, func(p status.Problem) bool { return p.Reason == api.ReasonChildFailed })
-	out.IsHeld = len(problems) > 0 && !slices.ContainsFunc(problems, func(p status.Problem) bool { return p.Reason != api.ReasonPruneHeld })
+	out.IsHeld = len(problems) > 0 && !slices.ContainsFunc(problems, func(p status.Problem) bool { return p.Reason != api.ReasonPruneBlocked })
 	for _, p := range t.found.problems {
 		switch {
 		case isForbidden(p.Reason):

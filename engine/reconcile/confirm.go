@@ -100,7 +100,8 @@ func (t confirmer) listAgain(ctx context.Context, lists []plan.List) bool {
 			err = t.r.cluster.Children.Resync(ctx, list.GroupVersionKind)
 		}
 		if err != nil && !errors.Is(err, live.ErrNotServed) { // what is not served took its objects along
-			t.found.add(status.Problem{Severity: status.Retry, Reason: api.ReasonNotKnown, Message: "what is left is not known: " + err.Error()})
+			t.found.add(status.Problem{Severity: status.Retry, Reason: api.ReasonChildrenUnknown,
+				Message: "what is left is not known: " + err.Error()})
 			t.retryLater()
 			return false
 		}

@@ -179,7 +179,7 @@ func TestUnsentTakeBack(t *testing.T) {
 	for range 2 * 4 {
 		w.now = w.now.Add(w.requeue())
 	}
-	w.says("while nothing may be written", api.ReasonNotRecorded)
+	w.says("while nothing may be written", api.ReasonRecordFailed)
 	w.server.Refuse = nil
 	w.turn()
 	if got := w.server.Get(mapKind, "default", "one").Object["data"].(map[string]any)["name"]; got != "x" {

@@ -158,7 +158,7 @@ func TestDeletionRecordsOrphaning(t *testing.T) {
 
 // TestDeletionWithDeleteOrder: a forged child does not end an ordered deletion.
 func TestDeletionWithDeleteOrder(t *testing.T) {
-	w := newWorld(t, with(withFarChildren, "kind.yaml", farKinds+"deleteOrder: [one]\n"))
+	w := newWorld(t, with(withFarChildren, "kind.yaml", farKinds+"deletionOrder: [one]\n"))
 	w.settle()
 	w.forge("forged")
 	w.deleted("")
@@ -281,7 +281,7 @@ func TestOrphaningNotRecorded(t *testing.T) {
 	w.deleted("")
 	w.server.Refuse = refusing(answered(503, metav1.StatusReasonServiceUnavailable, "etcd"), patchThing)
 	w.sends("when it cannot be recorded", patchThing, applyStatus)
-	w.says("when it cannot be recorded", "NotRecorded")
+	w.says("when it cannot be recorded", "RecordFailed")
 	w.server.Refuse = nil
 	w.settleDeletion()
 	if w.server.Get(nodeKind, "", "node") != nil {

@@ -33,7 +33,7 @@ func (f *findings) fileOf(reason string) string {
 // addUnknown reports that something cannot be found out.
 func (f *findings) addUnknown(message string) {
 	f.requeueAfter(10 * time.Second)
-	f.add(status.Problem{Severity: status.Waiting, Reason: api.ReasonNotKnown, Message: message})
+	f.add(status.Problem{Severity: status.Waiting, Reason: api.ReasonChildrenUnknown, Message: message})
 }
 
 // requeueAfter makes sure that the resource is reconciled again after d at the latest.

@@ -16,15 +16,15 @@ import (
 // told first, as long as it is there.
 func TestNewestProblemFirst(t *testing.T) {
 	invalid := status.Problem{Reason: "Invalid", Message: "applying ConfigMap a: refused"}
-	refused := status.Problem{Reason: "Refused", Message: "b.yaml: must not be"}
+	refused := status.Problem{Reason: "RejectedByTemplate", Message: "b.yaml: must not be"}
 	m := &published{}
 	for i, c := range []struct {
 		problems []status.Problem
 		first    string
 	}{
 		{[]status.Problem{invalid}, "Invalid"},
-		{[]status.Problem{invalid, refused}, "Refused"},
-		{[]status.Problem{refused, invalid}, "Refused"},
+		{[]status.Problem{invalid, refused}, "RejectedByTemplate"},
+		{[]status.Problem{refused, invalid}, "RejectedByTemplate"},
 		{[]status.Problem{invalid}, "Invalid"},
 		{nil, "Ready"},
 		{[]status.Problem{refused, invalid}, "Invalid"}, // both are new

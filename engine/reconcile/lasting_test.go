@@ -166,7 +166,7 @@ func TestWakesForHealth(t *testing.T) {
 // TestDeletionIgnoresHealth: what a resource that goes waits for is that objects are
 // gone; whether they are well is not looked at, and decides nothing.
 func TestDeletionIgnoresHealth(t *testing.T) {
-	w := newWidgets(t, map[string]string{"kind.yaml": widgetRules + "deleteOrder: [one, widget]\n", "widget.yaml": oneWidget, "one.yaml": oneMap})
+	w := newWidgets(t, map[string]string{"kind.yaml": widgetRules + "deletionOrder: [one, widget]\n", "widget.yaml": oneWidget, "one.yaml": oneMap})
 	w.after(0)
 	w.reports("Broken")
 	w.after(0)

@@ -80,7 +80,7 @@ func (t *pass) notRecorded(err error) {
 		t.outdated = true
 		return
 	}
-	t.found.add(status.Problem{Severity: status.Retry, Reason: api.ReasonNotRecorded, Message: err.Error()})
+	t.found.add(status.Problem{Severity: status.Retry, Reason: api.ReasonRecordFailed, Message: err.Error()})
 	t.retryLater()
 }
 

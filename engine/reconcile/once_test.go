@@ -19,7 +19,7 @@ func TestReferencesFollowVersion(t *testing.T) {
 	later := thingKind
 	later.Version = "v2"
 	w := newWorld(t, map[string]string{"one.yaml": oneMap,
-		"job.yaml": strings.Replace(plainJob, "NAME", "once, annotations: {"+api.AnnotationOnce+": \"true\"}", 1)}, served(later, "things", true))
+		"job.yaml": strings.Replace(plainJob, "NAME", "once, annotations: {"+api.AnnotationRunOnce+": \"true\"}", 1)}, served(later, "things", true))
 	w.settle()
 	made := w.server.Get(plan.JobKind, "default", "once")
 
@@ -60,7 +60,7 @@ func conditionOf(w *world, kind string) string {
 // each other's place on record: neither is made again.
 func TestOnceInTwoNamespaces(t *testing.T) {
 	in := func(namespace string) string {
-		return strings.Replace(plainJob, "NAME", "once, namespace: "+namespace+", annotations: {"+api.AnnotationOnce+": \"true\"}", 1)
+		return strings.Replace(plainJob, "NAME", "once, namespace: "+namespace+", annotations: {"+api.AnnotationRunOnce+": \"true\"}", 1)
 	}
 	w := newWorld(t, map[string]string{"a.yaml": in("default"), "b.yaml": in("other"), "one.yaml": "{{ $_ := await \"a\" }}\n" + oneMap,
 		"kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nchildren:\n- {apiVersion: batch/v1, kind: Job, namespaces: [other]}\n"})

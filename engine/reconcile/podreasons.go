@@ -40,9 +40,9 @@ type notReadyChild struct {
 }
 
 // withPodReasons adds to the children that have not been ready for a while what their
-// Pods wait for, where kind.yaml says podReasons.
+// Pods wait for, where kind.yaml says reportPodReasons.
 func (t judge) withPodReasons(ctx context.Context, children []status.Child, view *observe.Snapshot) []status.Child {
-	if !t.subject.Settings().PodReasons || t.subject.IsDeleting() {
+	if !t.subject.Settings().ReportPodReasons || t.subject.IsDeleting() {
 		return children
 	}
 	known, now, lists := t.memory.notReady, t.r.now(), 0

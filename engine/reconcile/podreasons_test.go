@@ -64,7 +64,7 @@ func (w *world) deploymentSays(ready int64) {
 // at all once it is ready.
 func TestPodReasons(t *testing.T) {
 	t.Parallel()
-	w := newWeb(t, "podReasons: true", "ImagePullBackOff", `Back-off pulling image "web:1": ErrImagePull: web:1: not found`)
+	w := newWeb(t, "reportPodReasons: true", "ImagePullBackOff", `Back-off pulling image "web:1": ErrImagePull: web:1: not found`)
 	w.sends("when it is not ready", applyStatus)
 	w.says("when it is not ready", "ChildrenNotReady", "0 of 1 replicas are ready")
 	w.now = w.now.Add(29 * time.Second)
@@ -87,7 +87,7 @@ func TestPodReasons(t *testing.T) {
 // TestPodReasonsStalled: a name of an image that nobody can pull needs a person.
 func TestPodReasonsStalled(t *testing.T) {
 	t.Parallel()
-	w := newWeb(t, "podReasons: true", "InvalidImageName", `couldn't parse image name "Web"`)
+	w := newWeb(t, "reportPodReasons: true", "InvalidImageName", `couldn't parse image name "Web"`)
 	w.turn()
 	w.now = w.now.Add(podReasonsAfter)
 	w.turn()
@@ -97,10 +97,10 @@ func TestPodReasonsStalled(t *testing.T) {
 	}
 }
 
-// TestPodReasonsNotAsked: without podReasons, no Pods are listed.
+// TestPodReasonsNotAsked: without reportPodReasons, no Pods are listed.
 func TestPodReasonsNotAsked(t *testing.T) {
 	t.Parallel()
-	w := newWeb(t, "podReasons: false", "InvalidImageName", "")
+	w := newWeb(t, "reportPodReasons: false", "InvalidImageName", "")
 	w.turn()
 	w.now = w.now.Add(time.Hour)
 	w.sends("later")
@@ -109,7 +109,7 @@ func TestPodReasonsNotAsked(t *testing.T) {
 // TestPodReasonsForbidden: where Pods may not be listed, the status says so, with the rule.
 func TestPodReasonsForbidden(t *testing.T) {
 	t.Parallel()
-	w := newWeb(t, "podReasons: true", "ImagePullBackOff", "")
+	w := newWeb(t, "reportPodReasons: true", "ImagePullBackOff", "")
 	w.server.Refuse = func(r memory.Request) *metav1.Status {
 		if r.Resource != "pods" {
 			return nil

@@ -39,7 +39,7 @@ func (t learner) learnRelease(r *plan.Result) {
 	}
 	refusal := refusals.Classify(r.Err)
 	if refused.IsForbidden = refusal.Cause == refusals.Forbidden; refusal.Cause == refusals.Invalid || refusal.Cause.IsDenied() {
-		at.Problem.Severity, at.Problem.Reason = status.Waiting, api.ReasonNotGivenBack
+		at.Problem.Severity, at.Problem.Reason = status.Waiting, api.ReasonReleaseFailed
 		if refused.At.IsZero() {
 			refused.At = t.r.now()
 		}

@@ -33,7 +33,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 	back := plan.Release{Live: live.Object{GVK: schema.GroupVersionKind{Version: "v1", Kind: "Service"}, Meta: theirs}}
 	known := newMemory(resource)
 	at := &plan.Attempt{Refused: &plan.RefusedRelease{Release: back, At: now, IsDropped: true},
-		Problem: status.Problem{Severity: status.Waiting, Reason: api.ReasonNotGivenBack, Message: "no ports"}}
+		Problem: status.Problem{Severity: status.Waiting, Reason: api.ReasonReleaseFailed, Message: "no ports"}}
 	known.attempts[back.Key()] = at
 	for _, passed := range []time.Duration{0, time.Minute, 9 * time.Minute, 10*time.Minute - time.Second} {
 		turn := r.newReconciliation(resource, Choice{Version: &observe.Version{}}, known)
@@ -57,7 +57,7 @@ func TestNamedForTenMinutes(t *testing.T) {
 	if got := len(told.Events); got != 1 {
 		t.Fatalf("%d events, want 1", got)
 	}
-	if got, want := <-told.Events, "Warning NotGivenBack the fields of Service ns/theirs stay as they are: no ports"; got != want {
+	if got, want := <-told.Events, "Warning ReleaseFailed the fields of Service ns/theirs stay as they are: no ports"; got != want {
 		t.Errorf("the event says %q, want %q", got, want)
 	}
 }
@@ -147,7 +147,7 @@ func TestPruneOfReplacedChildCounts(t *testing.T) {
 	w.folder(map[string]string{"map.yaml": strings.ReplaceAll(namedMap, "one-", "two-"), "app.yaml": strings.ReplaceAll(deployment, "one-", "two-")})
 	w.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return errors.New("it waits for an approval") }
 	w.sends("when it is not approved", "apply configmaps default/two-x", "apply deployments default/app", applyStatus)
-	w.says("when it is not approved", api.ReasonWaitsForApproval)
+	w.says("when it is not approved", api.ReasonApprovalRequired)
 	w.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return nil }
 	w.rollsOut()
 	w.settle()
@@ -180,10 +180,10 @@ func TestAllowPrune(t *testing.T) {
 	w.folder(without)
 	w.settle()
 	allowance := "Secret/default/drawn/" + string(w.server.Get(secretKind, "default", "drawn").GetUID())
-	w.says("when it is not rendered", api.ReasonPruneHeld, api.AnnotationAllowPrune+"="+allowance)
+	w.says("when it is not rendered", api.ReasonPruneBlocked, api.AnnotationAllowPrune+"="+allowance)
 	for _, other := range []string{"Secret/drawn", "Secret/default/drawn", "Secret/default/drawn/other", "ConfigMap/default/drawn/uid", "Secret/else/drawn/uid"} {
 		allow(other)
-		w.says("when it is allowed as "+other, api.ReasonPruneHeld)
+		w.says("when it is allowed as "+other, api.ReasonPruneBlocked)
 	}
 	allow("Secret/drawn")
 	ignored("in the old form", api.AnnotationAllowPrune+": Secret/drawn does nothing: an entry is KIND[.GROUP]/[NAMESPACE/]NAME/UID, as the status prints it")
@@ -201,7 +201,7 @@ func TestAllowPrune(t *testing.T) {
 	w.settle()
 	w.folder(without)
 	w.settle()
-	w.says("when the next one is not rendered", api.ReasonPruneHeld)
+	w.says("when the next one is not rendered", api.ReasonPruneBlocked)
 }
 
 // TestRefusedPrune: a deletion that is refused is sent again, but no sooner than the API

@@ -31,26 +31,26 @@ const rareRetry = 5 * time.Second
 // refusalPolicies says for each refusal of a write what the status reports and when it is
 // tried again. Deletions and releases of patches are in prune.go and orphan.go.
 var refusalPolicies = map[refusals.Cause]refusalPolicy{
-	refusals.TryAgain:    {status.Retry, api.ReasonApplyFailed, "try-again", plan.Retry{Max: longWait}},
-	refusals.Exists:      {status.Waiting, api.ReasonChildChanged, "exists", plan.Retry{Max: 10 * time.Second}},
-	refusals.Gone:        {status.Waiting, api.ReasonChildChanged, "gone", plan.Retry{Max: 10 * time.Second}},
-	refusals.Invalid:     {status.Stalled, api.ReasonInvalid, "invalid", retryAtResync},
-	refusals.Forbidden:   {status.Retry, api.ReasonForbidden, "forbidden", plan.Retry{Max: longWait}},
-	refusals.Quota:       {status.Retry, api.ReasonQuotaExceeded, "quota", plan.Retry{Max: longWait}},
-	refusals.PodSecurity: {status.Retry, api.ReasonPodSecurityViolated, "pod-security", plan.Retry{Max: longWait}},
-	refusals.Policy:      {status.Retry, api.ReasonDeniedByPolicy, "policy", plan.Retry{Max: longWait}},
-	refusals.Webhook:     {status.Retry, api.ReasonDeniedByWebhook, "webhook", plan.Retry{Max: longWait}},
-	refusals.Admission:   {status.Retry, api.ReasonDeniedByAdmission, "admission", plan.Retry{Max: longWait}},
-	refusals.NotServed:   {status.Waiting, api.ReasonNotServed, "not-served", plan.Retry{Max: longWait}},
-	refusals.NoNamespace: {status.Waiting, api.ReasonChildWaiting, "no-namespace", plan.Retry{Max: 10 * time.Second}},
+	refusals.TryAgain:    {status.Retry, api.ReasonApplyFailed, "ServerBusy", plan.Retry{Max: longWait}},
+	refusals.Exists:      {status.Waiting, api.ReasonChildChanged, "AlreadyExists", plan.Retry{Max: 10 * time.Second}},
+	refusals.Gone:        {status.Waiting, api.ReasonChildChanged, "NotFound", plan.Retry{Max: 10 * time.Second}},
+	refusals.Invalid:     {status.Stalled, api.ReasonInvalid, "Invalid", retryAtResync},
+	refusals.Forbidden:   {status.Retry, api.ReasonForbidden, "Forbidden", plan.Retry{Max: longWait}},
+	refusals.Quota:       {status.Retry, api.ReasonQuotaExceeded, "QuotaExceeded", plan.Retry{Max: longWait}},
+	refusals.PodSecurity: {status.Retry, api.ReasonPodSecurityViolated, "PodSecurityViolated", plan.Retry{Max: longWait}},
+	refusals.Policy:      {status.Retry, api.ReasonDeniedByPolicy, "DeniedByPolicy", plan.Retry{Max: longWait}},
+	refusals.Webhook:     {status.Retry, api.ReasonDeniedByWebhook, "DeniedByWebhook", plan.Retry{Max: longWait}},
+	refusals.Admission:   {status.Retry, api.ReasonDeniedByAdmission, "DeniedByAdmission", plan.Retry{Max: longWait}},
+	refusals.NotServed:   {status.Waiting, api.ReasonNotServed, "NotServed", plan.Retry{Max: longWait}},
+	refusals.NoNamespace: {status.Waiting, api.ReasonChildWaiting, "NamespaceNotFound", plan.Retry{Max: 10 * time.Second}},
 	// Nothing wakes us when somebody makes the namespace again.
-	refusals.Terminating: {status.Waiting, api.ReasonNamespaceTerminating, "terminating", plan.Retry{Max: 10 * time.Second}},
+	refusals.Terminating: {status.Waiting, api.ReasonNamespaceTerminating, "NamespaceTerminating", plan.Retry{Max: 10 * time.Second}},
 	// A change of the object wakes us, and other content is tried at once.
-	refusals.Conflict: {status.Stalled, api.ReasonConflict, "conflict", plan.Retry{Max: longestGap}},
+	refusals.Conflict: {status.Stalled, api.ReasonConflict, "Conflict", plan.Retry{Max: longestGap}},
 
-	refusals.Waits:      {status.Waiting, api.ReasonChildWaiting, "", plan.Retry{Max: 10 * time.Second}},
-	refusals.NotOurs:    {status.Stalled, api.ReasonNotOurs, "", plan.Retry{Min: rareRetry, Max: longestGap}},
-	refusals.WrongScope: {status.Stalled, api.ReasonNotAllowed, "", plan.Retry{Min: rareRetry, Max: longestGap}},
+	refusals.Waits:         {status.Waiting, api.ReasonChildWaiting, "", plan.Retry{Max: 10 * time.Second}},
+	refusals.OwnedByOthers: {status.Stalled, api.ReasonOwnedByOthers, "", plan.Retry{Min: rareRetry, Max: longestGap}},
+	refusals.WrongScope:    {status.Stalled, api.ReasonScopeMismatch, "", plan.Retry{Min: rareRetry, Max: longestGap}},
 }
 
 // IsRefusal reports whether the reason of a problem says that the API server refuses a

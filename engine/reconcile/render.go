@@ -63,7 +63,7 @@ func renderProblem(err error) status.Problem {
 	p := status.Problem{Severity: status.Stalled, Reason: api.ReasonRenderFailed, Message: err.Error()}
 	var failure *template.Failure
 	if errors.As(err, &failure) {
-		p.Reason = api.ReasonRefused
+		p.Reason = api.ReasonRejectedByTemplate
 	}
 	var placed *template.Error
 	if errors.As(err, &placed) {
@@ -102,7 +102,7 @@ func (t *reconciliation) planInput(rendered *render.Result, view *observe.Snapsh
 		Recreations: t.knownRecreations(), MayDelete: t.mayDelete, WasMade: t.wasMade,
 		Applied: t.memory.applied, Replaced: t.memory.replaced, SchemaOf: t.schemaOfKind,
 		Succeeded: annotations[api.AnnotationSucceeded], MakesOnce: t.subject.Version.MakesOnce,
-		AllowPrune: t.subject.Allowances(), DeleteOrder: settings.DeleteOrder, AllowEmpty: settings.AllowEmpty,
+		AllowPrune: t.subject.Allowances(), DeletionOrder: settings.DeletionOrder, AllowEmpty: settings.AllowEmpty,
 		ReportedReady: t.subject.ReportedReady(), IsReady: func(l live.Object) bool { return t.describeChild(view, l, nil).Ready },
 		Attempts: t.memory.attempts, LastWrite: t.memory.lastWrite, Cause: t.contentCause(), Now: t.r.now(),
 		HasFinalizer: t.subject.HasFinalizer(), IsCurrent: t.memory.isCurrent,

@@ -135,7 +135,7 @@ func (t publisher) ownStatus(ctx context.Context, view *observe.Snapshot) map[st
 	}
 	if err != nil {
 		p := renderProblem(err)
-		p.Reason = api.ReasonStatusFailed
+		p.Reason = api.ReasonStatusRenderFailed
 		t.found.add(p)
 		return nil
 	}
@@ -280,7 +280,7 @@ func (t *pass) announceReleased(at *plan.Attempt) {
 	}
 	at.Refused.IsAnnounced = true
 	ref := plan.RefOf(at.Refused.Release.Live)
-	t.recordEvent(corev1.EventTypeWarning, api.ReasonNotGivenBack, fmt.Sprintf(
+	t.recordEvent(corev1.EventTypeWarning, api.ReasonReleaseFailed, fmt.Sprintf(
 		"the fields of %s stay as they are: %s", ref, at.Problem.Message))
 }
 

@@ -81,7 +81,7 @@ func TestDecidesFirst(t *testing.T) {
 	read := strings.Replace(oneMap, "{{ .spec.name }}",
 		`{{ (lookup "v1" "ConfigMap" .metadata.namespace "other").data.text | default "none" }}`, 1)
 	files := map[string]string{"one.yaml": oneMap, "two.yaml": twoMap,
-		"job.yaml": strings.Replace(plainJob, "NAME", "once, annotations: {"+api.AnnotationOnce+": \"true\"}", 1)}
+		"job.yaml": strings.Replace(plainJob, "NAME", "once, annotations: {"+api.AnnotationRunOnce+": \"true\"}", 1)}
 	w := newWorld(t, files)
 	w.settle()
 	w.completes("once")
@@ -304,7 +304,7 @@ func TestTakeOver(t *testing.T) {
 			if (data == "x") != c.taken {
 				t.Errorf("its data is %v", data)
 			}
-			w.says("in the end", map[bool]string{true: "Ready", false: api.ReasonNotOurs}[c.taken])
+			w.says("in the end", map[bool]string{true: "Ready", false: api.ReasonOwnedByOthers}[c.taken])
 		})
 	}
 }
@@ -403,7 +403,7 @@ func TestUnapproved(t *testing.T) {
 	w.folder(map[string]string{"one.yaml": oneMap})
 	w.choice.MayDelete = func(schema.GroupKind, metav1.Object) error { return fmt.Errorf("it waits for an approval") }
 	w.sends("when it may not be pruned", applyStatus)
-	w.says("when it may not be pruned", api.ReasonWaitsForApproval, "it waits for an approval")
+	w.says("when it may not be pruned", api.ReasonApprovalRequired, "it waits for an approval")
 	w.choice.MayDelete = nil
 	w.sends("when it may", "delete configmaps default/two", applyStatus)
 }
@@ -413,7 +413,7 @@ func TestUnapproved(t *testing.T) {
 func TestDeleteOrder(t *testing.T) {
 	w := newWorld(t, map[string]string{
 		"one.yaml": oneNode, "two.yaml": strings.ReplaceAll(oneNode, "name: node", "name: other"),
-		"kind.yaml": nodes + "deleteOrder: [two, one]\n",
+		"kind.yaml": nodes + "deletionOrder: [two, one]\n",
 	})
 	w.sends("when it is new", patchThing, "apply nodes node", "apply nodes other", applyStatus)
 	for _, name := range []string{"node", "other"} { // they take their time
@@ -454,7 +454,7 @@ func TestImmutable(t *testing.T) {
 			says: api.ReasonRecreating},
 		"the new one is refused": {file: replaced, probe: immutable, want: []string{applyOne, "PROBE", readOne, applyStatus}, says: "Invalid"},
 		"a rollout does not allow": {file: replaced, may: fmt.Errorf("not yet"), want: []string{applyOne, "PROBE", readOne, applyStatus},
-			says: api.ReasonWaitsForApproval},
+			says: api.ReasonApprovalRequired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, map[string]string{"one.yaml": c.file})
@@ -578,7 +578,7 @@ func TestEvents(t *testing.T) {
 	expect("when a child is not rendered any more", "Normal Pruned not rendered any more, and deleted: ConfigMap default/two")
 	w.folder(map[string]string{"one.yaml": oneMap, "bad.yaml": "{{ if eq .spec.name \"bad\" }}{{ fail \"not so\" }}{{ end }}"})
 	w.edit(named("bad"))
-	expect("when it cannot be rendered", "Warning Refused Ready is False")
+	expect("when it cannot be rendered", "Warning RejectedByTemplate Ready is False")
 	w.edit(named("good"))
 	expect("when it can again", "Normal Ready Ready is True")
 	w = newWorld(t, map[string]string{"one.yaml": oneMap})

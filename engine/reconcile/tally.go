@@ -165,7 +165,7 @@ func standingOf(resource *unstructured.Unstructured, problems []status.Problem, 
 	}
 	slices.Sort(s.Problems)
 	s.Problems = slices.Compact(s.Problems)
-	explained := func(reason string) bool { return reason == api.ReasonNotKnown || isForbidden(reason) }
+	explained := func(reason string) bool { return reason == api.ReasonChildrenUnknown || isForbidden(reason) }
 	s.IsWaiting = s.Conditions[0] == "NotReady" && !isReadOnly && !slices.Contains(s.Conditions, "Stalled") &&
 		!slices.Contains(s.Conditions, "Paused") && !slices.ContainsFunc(s.Problems, explained)
 	return s

@@ -49,24 +49,24 @@ func exported(t *testing.T, names ...string) map[string]float64 {
 // TestCountsDenied: a child that the API server denies counts as denied, by its reason,
 // and neither as a failure nor as something that is waited for.
 func TestCountsDenied(t *testing.T) {
-	for reason, c := range map[string]struct{ label, message string }{
-		"Forbidden":           {"forbidden", `configmaps "one" is forbidden: User "u" cannot patch resource "configmaps" in API group "" in the namespace "default"`},
-		"QuotaExceeded":       {"quota", `configmaps "one" is forbidden: exceeded quota: small, requested: count/configmaps=1, used: count/configmaps=2, limited: count/configmaps=2`},
-		"PodSecurityViolated": {"pod-security", `pods "one" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false)`},
-		"DeniedByPolicy":      {"policy", `configmaps "one" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`},
-		"DeniedByWebhook":     {"webhook", `admission webhook "w.example.com" denied the request: no`},
-		"DeniedByAdmission":   {"admission", `configmaps "one" is forbidden: not on Sundays`},
+	for reason, message := range map[string]string{
+		"Forbidden":           `configmaps "one" is forbidden: User "u" cannot patch resource "configmaps" in API group "" in the namespace "default"`,
+		"QuotaExceeded":       `configmaps "one" is forbidden: exceeded quota: small, requested: count/configmaps=1, used: count/configmaps=2, limited: count/configmaps=2`,
+		"PodSecurityViolated": `pods "one" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false)`,
+		"DeniedByPolicy":      `configmaps "one" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`,
+		"DeniedByWebhook":     `admission webhook "w.example.com" denied the request: no`,
+		"DeniedByAdmission":   `configmaps "one" is forbidden: not on Sundays`,
 	} {
 		t.Run(reason, func(t *testing.T) {
 			metrics.Kind(things).End() // of other tests
 			w := newWorld(t, map[string]string{"one.yaml": oneMap})
 			w.r.Begin()
 			t.Cleanup(metrics.Kind(things).End)
-			w.server.Refuse = refusing(answered(http.StatusForbidden, metav1.StatusReasonForbidden, c.message), applyOne)
+			w.server.Refuse = refusing(answered(http.StatusForbidden, metav1.StatusReasonForbidden, message), applyOne)
 			w.turn()
 			w.says("when it is denied", reason)
 			want := map[string]float64{
-				"reconciliations_total denied": 1, "refusals_total " + c.label: 1, "resources NotReady": 1, "resources Reconciling": 1,
+				"reconciliations_total denied": 1, "refusals_total " + reason: 1, "resources NotReady": 1, "resources Reconciling": 1,
 				"resources_with_problem " + reason: 1,
 			}
 			if diff := cmp.Diff(want, exported(t, "reconciliations_total", "refusals_total", "resources", "resources_with_problem", "resources_waiting")); diff != "" {
@@ -99,7 +99,7 @@ func TestLagOfSlowWrite(t *testing.T) {
 		}
 		for _, f := range families {
 			for _, m := range f.GetMetric() {
-				if f.GetName() == "jacquard_event_to_apply_seconds" && m.GetLabel()[0].GetValue() == things {
+				if f.GetName() == "jacquard_event_to_apply_duration_seconds" && m.GetLabel()[0].GetValue() == things {
 					if h := m.GetHistogram(); h.GetSampleCount() != 1 || h.GetSampleSum() != slow.Seconds() {
 						t.Errorf("%d changes took %g s, want one of %s", h.GetSampleCount(), h.GetSampleSum(), slow)
 					}
@@ -129,7 +129,7 @@ func TestCountsWaiting(t *testing.T) {
 		"paused":                    {conditions: []any{condition("Ready", "Unknown"), condition("Paused", "True")}},
 		"a right is missing":        {conditions: []any{condition("Ready", "False")}, problem: "Forbidden"},
 		"over its quota":            {conditions: []any{condition("Ready", "False")}, problem: "QuotaExceeded"},
-		"what is live is not known": {conditions: []any{condition("Ready", "False")}, problem: "NotKnown"},
+		"what is live is not known": {conditions: []any{condition("Ready", "False")}, problem: "ChildrenUnknown"},
 		"nothing may be written":    {readOnly: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -50,8 +50,8 @@ const (
 	// Waits: nothing was sent, or not all, since something else has to happen first. This and
 	// all that follow are no answers of the API server.
 	Waits
-	// NotOurs: an object of this name exists that may not be adopted.
-	NotOurs
+	// OwnedByOthers: an object of this name exists that may not be adopted.
+	OwnedByOthers
 	// WrongScope: the kind is namespaced where the child has no namespace, or the reverse.
 	WrongScope
 )

@@ -176,8 +176,8 @@ metadata:
     jacquard.dev/on-immutable: recreate-keeping-dependents
     jacquard.dev/on-failed: recreate
     jacquard.dev/on-delete: keep
-    jacquard.dev/once: "true"
-    jacquard.dev/initial: spec.suspend, spec.a-b.c
+    jacquard.dev/run-once: "true"
+    jacquard.dev/initial-fields: spec.suspend, spec.a-b.c
     jacquard.dev/adopt: "true"
 ---
 apiVersion: v1

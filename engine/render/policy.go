@@ -91,7 +91,7 @@ func (c *Child) checkAdopts(_ *kind.Kind, resource *unstructured.Unstructured) e
 
 // newPolicy is the policy of sound marks.
 func newPolicy(marks map[string]string) Policy {
-	initial, _ := kind.InitialPaths(marks[api.AnnotationInitial]) // sound, or absent
+	initial, _ := kind.InitialPaths(marks[api.AnnotationInitialFields]) // sound, or absent
 	return Policy{
 		Patch:               marks[api.AnnotationOwnership] == "patch",
 		Subresource:         marks[api.AnnotationSubresource],
@@ -99,7 +99,7 @@ func newPolicy(marks map[string]string) Policy {
 		KeepDependents:      marks[api.AnnotationOnImmutable] == "recreate-keeping-dependents",
 		RecreateOnFailed:    marks[api.AnnotationOnFailed] == "recreate",
 		OnDelete:            marks[api.AnnotationOnDelete],
-		Once:                marks[api.AnnotationOnce] == "true",
+		Once:                marks[api.AnnotationRunOnce] == "true",
 		Initial:             initial,
 		Adopt:               marks[api.AnnotationAdopt] == "true",
 	}

@@ -92,7 +92,7 @@ func passing(problems []Problem, in Input, ready state) []map[string]any {
 		add("Paused", *s)
 	}
 	if in.Refused != "" {
-		add("RolloutPending", state{"True", api.ReasonRolloutFailed, clip(in.Refused, maxMessage)})
+		add("RolloutPending", state{"True", api.ReasonPreviewFailed, clip(in.Refused, maxMessage)})
 	}
 	if len(in.Kept) > 0 {
 		reason := api.ReasonWaiting
@@ -142,7 +142,7 @@ func transition(c, live map[string]any, now metav1.Time) string {
 
 // onTheWay are the reasons of Ready while all is well.
 var onTheWay = []string{
-	"", api.ReasonReady, api.ReasonNotReady, api.ReasonChildrenNotReady, api.ReasonWaiting, api.ReasonChildWaiting, api.ReasonDeleting,
+	"", api.ReasonReady, api.ReasonStatusNotReady, api.ReasonChildrenNotReady, api.ReasonWaiting, api.ReasonChildWaiting, api.ReasonDeleting,
 }
 
 // ordinary reports whether only Ready and Reconciling change, by reasons of the way

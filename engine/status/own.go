@@ -86,7 +86,7 @@ func ownConditions(v any) (cs []map[string]any, ready *state, err error) {
 func ownReady(given, filled map[string]any) *state {
 	s := state{text(filled, "status"), text(filled, "reason"), text(filled, "message")}
 	if text(given, "reason") == "" {
-		s.reason = api.ReasonNotReady
+		s.reason = api.ReasonStatusNotReady
 	}
 	return &s
 }

@@ -47,4 +47,4 @@ func unapplied(live map[string]any, generation int64) bool {
 
 // besideApplying are the reasons for not being ready of a resource all of which
 // was applied.
-var besideApplying = []string{api.ReasonChildrenNotReady, api.ReasonChildFailed, api.ReasonStatusInvalid, api.ReasonStatusFailed}
+var besideApplying = []string{api.ReasonChildrenNotReady, api.ReasonChildFailed, api.ReasonStatusInvalid, api.ReasonStatusRenderFailed}

@@ -61,7 +61,7 @@ func pauses() map[string][]turn {
 		"a trouble that comes while paused": {
 			{false, 7, ready, nil, "True Ready "},
 			{true, 7, ready, nil, "True Ready Paused"},
-			{true, 7, ready, []status.Problem{problem(status.Retry, "NotKnown", "m")}, "False NotKnown Paused"},
+			{true, 7, ready, []status.Problem{problem(status.Retry, "ChildrenUnknown", "m")}, "False ChildrenUnknown Paused"},
 			{true, 7, ready, nil, "True Ready Paused"},
 		},
 	}

@@ -52,10 +52,10 @@ func TestMakeConditions(t *testing.T) {
 		},
 		"the newest of the worst first": {
 			status.Input{Problems: []status.Problem{
-				{Severity: status.Stalled, Reason: "Invalid", Message: "a: old", Since: 3}, {Severity: status.Stalled, Reason: "Refused",
+				{Severity: status.Stalled, Reason: "Invalid", Message: "a: old", Since: 3}, {Severity: status.Stalled, Reason: "RejectedByTemplate",
 					Message: "b: new", Since: 7}, {Severity: status.Retry, Reason: "Forbidden", Message: "c", Since: 9},
 			}},
-			"Ready=False/Refused: b: new; a: old; c\nStalled=True/Refused: b: new; a: old; c", kstatus.FailedStatus,
+			"Ready=False/RejectedByTemplate: b: new; a: old; c\nStalled=True/RejectedByTemplate: b: new; a: old; c", kstatus.FailedStatus,
 		},
 		"waiting before retry, and before children": {
 			status.Input{Children: []status.Child{child("a", false, "")}, Problems: []status.Problem{
@@ -78,7 +78,7 @@ func TestMakeConditions(t *testing.T) {
 		},
 		"own Ready without reason": {
 			status.Input{Own: map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "False"}}}},
-			"Ready=False/NotReady: ", kstatus.InProgressStatus,
+			"Ready=False/StatusNotReady: ", kstatus.InProgressStatus,
 		},
 		"own Ready after children": {
 			status.Input{
@@ -330,7 +330,7 @@ func TestSame(t *testing.T) {
 func TestMakeRefused(t *testing.T) {
 	out := mustMake(t, status.Input{Own: map[string]any{}, Refused: "no such field"})
 	if pending := status.Condition(map[string]any{"status": out.Status}, "RolloutPending"); !out.Ready || pending["status"] != "True" ||
-		pending["reason"] != "RolloutFailed" || pending["message"] != "no such field" {
+		pending["reason"] != "PreviewFailed" || pending["message"] != "no such field" {
 		t.Errorf("%v", out.Status)
 	}
 	live := out.Status

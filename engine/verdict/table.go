@@ -18,34 +18,34 @@ const (
 	RolloutPaused State = "RolloutPaused"
 	// RolloutStuck means that the rollout made no progress for longer than its deadline.
 	RolloutStuck State = "RolloutStuck"
-	// Stopped means that the rollout waits for a person.
-	Stopped State = "Stopped"
-	// Broken means that the folder does not load; the last good version, if any, serves.
-	Broken State = "Broken"
-	// Removed means that the folder is gone, and resources are only deleted.
-	Removed State = "Removed"
-	// NoCRD means that the folder waits for its CRD.
-	NoCRD State = "NoCRD"
+	// RolloutStopped means that the rollout waits for a person.
+	RolloutStopped State = "RolloutStopped"
+	// FolderInvalid means that the folder does not load; the last good version, if any, serves.
+	FolderInvalid State = "FolderInvalid"
+	// FolderRemoved means that the folder is gone, and resources are only deleted.
+	FolderRemoved State = "FolderRemoved"
+	// CRDMissing means that the folder waits for its CRD.
+	CRDMissing State = "CRDMissing"
 	// CRDDeleted means that it was served, and its CRD was deleted with all resources.
 	CRDDeleted State = "CRDDeleted"
-	// Elsewhere means that another installation serves it.
-	Elsewhere State = "Elsewhere"
+	// ServedElsewhere means that another installation serves it.
+	ServedElsewhere State = "ServedElsewhere"
 	// RolledBack means that an earlier revision serves the resources in place of the folder.
 	RolledBack State = "RolledBack"
 	// RolledBackOnFailure means the same, but no person did it: the rollout of the folder failed.
 	RolledBackOnFailure State = "RolledBackOnFailure"
 	// NotServed means that no operator runs that serves it. No report has this state.
 	NotServed State = "NotServed"
-	// Unsettled means that it cannot be served, and is tried again.
-	Unsettled State = "Unsettled"
+	// ServingFailed means that it cannot be served, and is tried again.
+	ServingFailed State = "ServingFailed"
 )
 
 // What else is so of a kind, beside its state.
 const (
 	// ResourcesNotReady means that resources are neither ready nor paused.
 	ResourcesNotReady State = "ResourcesNotReady"
-	// ResourcesUnread means that whoever asks cannot list the resources.
-	ResourcesUnread State = "ResourcesUnread"
+	// ResourcesUnreadable means that whoever asks cannot list the resources.
+	ResourcesUnreadable State = "ResourcesUnreadable"
 	// WatchesFailing means that the operator cannot list or watch what the kind needs.
 	WatchesFailing State = "WatchesFailing"
 )
@@ -67,34 +67,34 @@ const (
 
 // The states of an operator and of its leader.
 const (
-	// Leads means that the leader's Lease is held and renewed.
-	Leads State = "Leads"
-	// Overdue means that the leader's Lease is held and was not renewed in time, unless the
+	// Leading means that the leader's Lease is held and renewed.
+	Leading State = "Leading"
+	// LeaseOverdue means that the leader's Lease is held and was not renewed in time, unless the
 	// clocks differ.
-	Overdue State = "Overdue"
-	// Late means that the leader's Lease is held, and was not renewed in time.
-	Late State = "Late"
-	// Gone means that the leader's Lease is held, and that the service account of the
+	LeaseOverdue State = "LeaseOverdue"
+	// LeaseExpired means that the leader's Lease is held, and was not renewed in time.
+	LeaseExpired State = "LeaseExpired"
+	// Uninstalled means that the leader's Lease is held, and that the service account of the
 	// operator is gone, so that nobody can renew it: so an uninstalled operator leaves it.
-	Gone State = "Gone"
-	// Nobody means that nobody holds the leader's Lease.
-	Nobody State = "Nobody"
+	Uninstalled State = "Uninstalled"
+	// NoLeader means that nobody holds the leader's Lease.
+	NoLeader State = "NoLeader"
 	// LeaderUnknown means that the Lease may not be read, or that the operator runs
 	// without one.
-	LeaderUnknown State = "NotKnown"
+	LeaderUnknown State = "LeaderUnknown"
 	// NoOperator means that no operator has reported.
 	NoOperator State = "NoOperator"
 	// OperatorStarting means that an operator is there, and has not reported yet.
 	OperatorStarting State = "OperatorStarting"
-	// OperatorUnread means that the report of an operator cannot be read.
-	OperatorUnread State = "OperatorUnread"
-	// ClaimForsaken means that a CRD has the claim of an operator that is not there.
-	ClaimForsaken State = "ClaimForsaken"
-	// ReplicaOverdue means that a replica did not renew its Lease in time, unless the clocks
+	// OperatorUnreadable means that the report of an operator cannot be read.
+	OperatorUnreadable State = "OperatorUnreadable"
+	// ClaimAbandoned means that a CRD has the claim of an operator that is not there.
+	ClaimAbandoned State = "ClaimAbandoned"
+	// ReplicaLeaseOverdue means that a replica did not renew its Lease in time, unless the clocks
 	// differ.
-	ReplicaOverdue State = "ReplicaOverdue"
-	// ReplicaLate means that a replica did not renew its Lease in time.
-	ReplicaLate State = "ReplicaLate"
+	ReplicaLeaseOverdue State = "ReplicaLeaseOverdue"
+	// ReplicaLeaseExpired means that a replica did not renew its Lease in time.
+	ReplicaLeaseExpired State = "ReplicaLeaseExpired"
 	// ReplicasNotReady means that Pods of the operator are not ready.
 	ReplicasNotReady State = "ReplicasNotReady"
 	// BucketsUnowned means that buckets of resources belong to no replica that lives.
@@ -104,8 +104,8 @@ const (
 	RevisionMissing State = "RevisionMissing"
 	// RootMissing means that a root of the operator cannot be read.
 	RootMissing State = "RootMissing"
-	// RightsMissing means that the operator lacks permissions.
-	RightsMissing State = "RightsMissing"
+	// PermissionsMissing means that the operator lacks permissions.
+	PermissionsMissing State = "PermissionsMissing"
 )
 
 // A row is what the table has about a state.
@@ -117,48 +117,48 @@ type row struct {
 
 // table has every state.
 var table = map[State]row{
-	Serving:             {Meaning{Well, None, Green, "serving"}, false},
-	Starting:            {Meaning{NotKnown, Info, Amber, "starting"}, false},
-	Paused:              {Meaning{Well, Info, Violet, "paused"}, false},
-	RollingOut:          {Meaning{Well, Info, Amber, "rolling out"}, false},
-	RolloutPaused:       {Meaning{Well, Info, Violet, "paused after a wave"}, true},
-	RolloutStuck:        {Meaning{NotWell, Warning, Red, "rollout makes no progress"}, false},
-	Stopped:             {Meaning{NotWell, Warning, Red, "rollout stopped"}, true},
-	Broken:              {Meaning{NotWell, Warning, Red, "folder does not load"}, true},
-	Removed:             {Meaning{NotWell, Warning, Brown, "folder removed"}, true},
-	NoCRD:               {Meaning{NotWell, Warning, Red, "no CRD"}, false},
-	CRDDeleted:          {Meaning{NotWell, Critical, Red, "CRD deleted"}, true},
-	Elsewhere:           {Meaning{Well, Info, Gray, "served elsewhere"}, false},
-	RolledBack:          {Meaning{NotWell, Warning, Violet, "rolled back"}, true},
-	NotServed:           {Meaning{NotWell, Critical, Red, "not served"}, false},
-	RolledBackOnFailure: {Meaning{NotWell, Warning, Red, "rollout failed, rolled back"}, true},
-	Unsettled:           {Meaning{NotWell, Warning, Red, "cannot be served"}, false},
+	Serving:             {Meaning{Healthy, None, Green, "serving"}, false},
+	Starting:            {Meaning{Unknown, Info, Amber, "starting"}, false},
+	Paused:              {Meaning{Healthy, Info, Violet, "paused"}, false},
+	RollingOut:          {Meaning{Healthy, Info, Amber, "rolling out"}, false},
+	RolloutPaused:       {Meaning{Healthy, Info, Violet, "paused after a wave"}, true},
+	RolloutStuck:        {Meaning{Unhealthy, Warning, Red, "rollout makes no progress"}, false},
+	RolloutStopped:      {Meaning{Unhealthy, Warning, Red, "rollout stopped"}, true},
+	FolderInvalid:       {Meaning{Unhealthy, Warning, Red, "folder does not load"}, true},
+	FolderRemoved:       {Meaning{Unhealthy, Warning, Brown, "folder removed"}, true},
+	CRDMissing:          {Meaning{Unhealthy, Warning, Red, "no CRD"}, false},
+	CRDDeleted:          {Meaning{Unhealthy, Critical, Red, "CRD deleted"}, true},
+	ServedElsewhere:     {Meaning{Healthy, Info, Gray, "served elsewhere"}, false},
+	RolledBack:          {Meaning{Unhealthy, Warning, Violet, "rolled back"}, true},
+	NotServed:           {Meaning{Unhealthy, Critical, Red, "not served"}, false},
+	RolledBackOnFailure: {Meaning{Unhealthy, Warning, Red, "rollout failed, rolled back"}, true},
+	ServingFailed:       {Meaning{Unhealthy, Warning, Red, "cannot be served"}, false},
 
-	ResourcesNotReady: {Meaning{NotWell, Warning, Red, "resources not ready"}, false},
-	ResourcesUnread:   {Meaning{NotKnown, Info, Gray, "could not be read"}, false},
-	WatchesFailing:    {Meaning{NotWell, Warning, Red, "watches failing"}, false},
+	ResourcesNotReady:   {Meaning{Unhealthy, Warning, Red, "resources not ready"}, false},
+	ResourcesUnreadable: {Meaning{Unknown, Info, Gray, "could not be read"}, false},
+	WatchesFailing:      {Meaning{Unhealthy, Warning, Red, "watches failing"}, false},
 
-	Ready:         {Meaning{Well, None, Green, "ready"}, false},
-	Reconciling:   {Meaning{NotWell, Info, Amber, "reconciling"}, false},
-	Stalled:       {Meaning{NotWell, Warning, Red, "stalled"}, false},
-	Deleting:      {Meaning{NotWell, Info, Brown, "deleting"}, false},
-	HealthUnknown: {Meaning{NotKnown, Info, Gray, "health not known"}, false},
+	Ready:         {Meaning{Healthy, None, Green, "ready"}, false},
+	Reconciling:   {Meaning{Unhealthy, Info, Amber, "reconciling"}, false},
+	Stalled:       {Meaning{Unhealthy, Warning, Red, "stalled"}, false},
+	Deleting:      {Meaning{Unhealthy, Info, Brown, "deleting"}, false},
+	HealthUnknown: {Meaning{Unknown, Info, Gray, "health not known"}, false},
 
-	Leads:            {Meaning{Well, None, Green, "leads"}, false},
-	Overdue:          {Meaning{NotKnown, Info, Amber, "Lease overdue"}, false},
-	Late:             {Meaning{NotWell, Critical, Red, "does not renew its Lease"}, false},
-	Gone:             {Meaning{NotWell, Critical, Red, "uninstalled"}, false},
-	Nobody:           {Meaning{NotWell, Critical, Red, "nobody leads"}, false},
-	LeaderUnknown:    {Meaning{NotKnown, Info, Gray, "leader not known"}, false},
-	NoOperator:       {Meaning{NotWell, Critical, Red, "no operator"}, false},
-	OperatorStarting: {Meaning{NotKnown, Info, Amber, "operator starting"}, false},
-	OperatorUnread:   {Meaning{NotKnown, Info, Gray, "operator could not be read"}, false},
-	ClaimForsaken:    {Meaning{NotWell, Warning, Red, "claimed by an operator that is gone"}, false},
-	ReplicaOverdue:   {Meaning{NotKnown, Info, Amber, "Lease of a replica overdue"}, false},
-	ReplicaLate:      {Meaning{NotWell, Warning, Red, "replica does not renew its Lease"}, false},
-	ReplicasNotReady: {Meaning{NotWell, Warning, Red, "replicas not ready"}, false},
-	BucketsUnowned:   {Meaning{NotWell, Critical, Red, "buckets not served"}, false},
-	RevisionMissing:  {Meaning{NotWell, Warning, Red, "revision missing in a replica"}, false},
-	RootMissing:      {Meaning{NotWell, Warning, Red, "root missing"}, false},
-	RightsMissing:    {Meaning{NotWell, Warning, Red, "permissions missing"}, false},
+	Leading:             {Meaning{Healthy, None, Green, "leads"}, false},
+	LeaseOverdue:        {Meaning{Unknown, Info, Amber, "Lease overdue"}, false},
+	LeaseExpired:        {Meaning{Unhealthy, Critical, Red, "does not renew its Lease"}, false},
+	Uninstalled:         {Meaning{Unhealthy, Critical, Red, "uninstalled"}, false},
+	NoLeader:            {Meaning{Unhealthy, Critical, Red, "nobody leads"}, false},
+	LeaderUnknown:       {Meaning{Unknown, Info, Gray, "leader not known"}, false},
+	NoOperator:          {Meaning{Unhealthy, Critical, Red, "no operator"}, false},
+	OperatorStarting:    {Meaning{Unknown, Info, Amber, "operator starting"}, false},
+	OperatorUnreadable:  {Meaning{Unknown, Info, Gray, "operator could not be read"}, false},
+	ClaimAbandoned:      {Meaning{Unhealthy, Warning, Red, "claimed by an operator that is gone"}, false},
+	ReplicaLeaseOverdue: {Meaning{Unknown, Info, Amber, "Lease of a replica overdue"}, false},
+	ReplicaLeaseExpired: {Meaning{Unhealthy, Warning, Red, "replica does not renew its Lease"}, false},
+	ReplicasNotReady:    {Meaning{Unhealthy, Warning, Red, "replicas not ready"}, false},
+	BucketsUnowned:      {Meaning{Unhealthy, Critical, Red, "buckets not served"}, false},
+	RevisionMissing:     {Meaning{Unhealthy, Warning, Red, "revision missing in a replica"}, false},
+	RootMissing:         {Meaning{Unhealthy, Warning, Red, "root missing"}, false},
+	PermissionsMissing:  {Meaning{Unhealthy, Warning, Red, "permissions missing"}, false},
 }

@@ -1,15 +1,15 @@
 package verdict
 
-// A Verdict is whether something is well.
+// A Verdict is whether something is healthy.
 type Verdict string
 
 const (
-	// Well means that nobody has to do anything.
-	Well Verdict = "Well"
-	// NotWell means that something does not work, or waits for a person.
-	NotWell Verdict = "NotWell"
-	// NotKnown means that it could not be found out, or that it is too early to say.
-	NotKnown Verdict = "NotKnown"
+	// Healthy means that nobody has to do anything.
+	Healthy Verdict = "Healthy"
+	// Unhealthy means that something does not work, or waits for a person.
+	Unhealthy Verdict = "Unhealthy"
+	// Unknown means that it could not be found out, or that it is too early to say.
+	Unknown Verdict = "Unknown"
 )
 
 // A Severity is how urgent a state is. Alerts about a state have the same.
@@ -51,10 +51,10 @@ func (s State) Meaning() Meaning {
 	if r, found := table[s]; found {
 		return r.Meaning
 	}
-	return Meaning{NotKnown, Info, Gray, string(s)}
+	return Meaning{Unknown, Info, Gray, string(s)}
 }
 
-// Verdict returns whether something in this state is well.
+// Verdict returns whether something in this state is healthy.
 func (s State) Verdict() Verdict { return s.Meaning().Verdict }
 
 // IsWaitOver reports whether a kind in this state stays in it until a person changes
@@ -62,7 +62,7 @@ func (s State) Verdict() Verdict { return s.Meaning().Verdict }
 func (s State) IsWaitOver() bool { return table[s].ends }
 
 // IsApprovable reports whether an approval lets the rollout of a kind in this state go on.
-func (s State) IsApprovable() bool { return s == Stopped || s == RolloutPaused }
+func (s State) IsApprovable() bool { return s == RolloutStopped || s == RolloutPaused }
 
 // IsRollout reports whether a kind in this state has a rollout that is not complete.
 func (s State) IsRollout() bool {
@@ -73,22 +73,24 @@ func (s State) IsRollout() bool {
 func (s State) IsRolledBack() bool { return s == RolledBack || s == RolledBackOnFailure }
 
 // HasNoResources reports whether the operator has no resources of a kind in this state.
-func (s State) HasNoResources() bool { return s == NoCRD || s == CRDDeleted || s == Elsewhere }
+func (s State) HasNoResources() bool {
+	return s == CRDMissing || s == CRDDeleted || s == ServedElsewhere
+}
 
 // The exit codes of jacquard status. Code 2 is wrong use, as in every command.
 const (
-	exitWell     = 0
-	exitNotWell  = 1
-	exitNotKnown = 3
+	exitHealthy   = 0
+	exitUnhealthy = 1
+	exitUnknown   = 3
 )
 
 // ExitCode returns the exit code of jacquard status.
 func (v Verdict) ExitCode() int {
 	switch v {
-	case Well:
-		return exitWell
-	case NotWell:
-		return exitNotWell
+	case Healthy:
+		return exitHealthy
+	case Unhealthy:
+		return exitUnhealthy
 	}
-	return exitNotKnown
+	return exitUnknown
 }

@@ -110,10 +110,10 @@ func (s *site) rolls(p *page) {
 	p.wait("there are two revisions, and the new one serves", `document.querySelectorAll('.revisions li').length === 2 &&
 		document.querySelector('.revisions li .grow').innerText.includes('serves all resources')`)
 
-	p.order("Roll back", "jacquard rollback "+s.kind()+" --to ")
+	p.order("Roll back", "jacquard rollback "+s.kind()+" --to-revision ")
 	s.data("a", "version", "one")
 	s.says(verdict.RolledBack) // until then the CRD may change
-	p.order("Release the rollback", "jacquard rollback "+s.kind()+" --release")
+	p.order("Release the rollback", "jacquard rollback "+s.kind()+" --end")
 	s.data("a", "version", "two")
 	s.says(verdict.Serving)
 

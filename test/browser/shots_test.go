@@ -168,8 +168,8 @@ func TestShots(t *testing.T) {
 	s.apply("{apiVersion: apps/v1, kind: Deployment, metadata: {name: drafts, namespace: blog}, spec: {replicas: 2}}")
 	s.change(webs+"/service.yaml", "  name: {{ .metadata.name }}\n", "  name: {{ .metadata.name }}-web\n")
 	s.change(apps+"/deployment.yaml", "imagePullPolicy: IfNotPresent", "imagePullPolicy: Always")
-	s.state(webs, verdict.Stopped)
-	s.state(apps, verdict.Stopped)
+	s.state(webs, verdict.RolloutStopped)
+	s.state(apps, verdict.RolloutStopped)
 
 	resource := func(namespace, name, more string) string {
 		return "#/resource/" + webs + "/" + namespace + "/" + name + more

@@ -86,7 +86,7 @@ func (s *site) start() {
 	s.Helper()
 	cluster.Run(s.T, func(o *controller.Options) {
 		o.Namespace, o.Identity, o.Version = s.home, s.home+"/jacquard", "v0-test"
-		o.LeaderElection, o.LeaderElectionNamespace, o.Buckets = true, s.home, replicas.Buckets
+		o.LeaderElectionNamespace, o.Buckets = s.home, replicas.Buckets
 	}, s.root)
 }
 

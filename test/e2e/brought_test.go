@@ -44,7 +44,7 @@ func (n *realNode) bring(t *testing.T) {
 		}
 	}
 	reference := n.push(t, made, byImage, "team/pages")
-	n.apply(t, admin, n.pack(t, made, byImage, "--only", "roles,users,crd"))
+	n.apply(t, admin, n.pack(t, made, byImage, "--include", "roles,users,crd"))
 	n.unable(func() { // Helm brings the folder before its rights, and the operator may be quicker
 		n.install(t, "--set-file", "kinds.custom."+strings.ReplaceAll(byValues, ".", `\.`)+"="+packed, "--set",
 			"kinds.images[0].reference="+reference)
@@ -85,7 +85,7 @@ func (n *realNode) push(t *testing.T, root, kind, repository string) (reference 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := n.pack(t, pulled, kind, "--only", "users,crd,folder"); !strings.HasSuffix(string(packed), want) {
+	if want := n.pack(t, pulled, kind, "--include", "users,crd,folder"); !strings.HasSuffix(string(packed), want) {
 		t.Errorf("packed/ does not end with what pack prints of the image:\n%s", want)
 	}
 	_, other := keys(t)

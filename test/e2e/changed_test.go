@@ -97,7 +97,7 @@ func (n *realNode) emptied(t *testing.T, root string) {
 func (n *realNode) folders(t *testing.T, root string) {
 	t.Helper()
 	for _, kind := range everyKind {
-		n.kubectl(t, "apply", "--server-side", "--force-conflicts", "-f", n.written(t, n.pack(t, root, kind, "--only", "folder", "--no-lint")))
+		n.kubectl(t, "apply", "--server-side", "--force-conflicts", "-f", n.written(t, n.pack(t, root, kind, "--include", "folder", "--no-lint")))
 	}
 }
 

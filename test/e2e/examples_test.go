@@ -110,7 +110,7 @@ func examples(t *testing.T, n *realNode) {
 	t.Run("Services", func(t *testing.T) { services(t, n) })
 	t.Run("Daemon", func(t *testing.T) { daemon(t, n) })
 	t.Run("Killed", func(t *testing.T) { killed(t, n) })
-	eventually(t, "all is well, says jacquard status", func() error {
+	eventually(t, "everything is healthy, says jacquard status", func() error {
 		_, err := n.try(admin, "", "jacquard", "status")
 		return err
 	})

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// runners is a kind whose folder says podReasons. Nothing checks its image.
+// runners is a kind whose folder says reportPodReasons. Nothing checks its image.
 const runners = "runners.reasons.example.com"
 
 // runnerFiles are its root, by their names.
@@ -44,7 +44,7 @@ spec:
 	"templates/" + runners + "/kind.yaml": `
 apiVersion: jacquard.dev/v1alpha1
 kind: KindSettings
-podReasons: true
+reportPodReasons: true
 `,
 	"templates/" + runners + "/deployment.yaml": `
 apiVersion: apps/v1
@@ -74,7 +74,7 @@ const (
 
 // reasons: what the children of a resource wait for is told where a person looks: by
 // tree and status always, and in the resource what the child's own conditions say and,
-// where kind.yaml says podReasons, what its Pods do.
+// where kind.yaml says reportPodReasons, what its Pods do.
 func reasons(t *testing.T, n *realNode) {
 	n.apply(t, admin, strings.ReplaceAll(restricted, "name: "+namespace, "name: guarded"))
 	root := t.TempDir()

@@ -28,7 +28,7 @@ func Passed(f *testing.F) func() {
 	var passed atomic.Int64
 	write := func(n int64) {
 		dir := os.Getenv(Counts)
-		if dir == "" || !set("test.fuzzworker") {
+		if dir == "" || !isSet("test.fuzzworker") {
 			return
 		}
 		file := filepath.Join(dir, f.Name()+"."+strconv.Itoa(os.Getpid()))
@@ -42,7 +42,7 @@ func Passed(f *testing.F) func() {
 		switch {
 		case n > 0:
 			f.Logf("%d inputs got past parsing", n)
-		case !set("test.fuzz") && !set("test.fuzzworker") && !set("test.run"):
+		case !isSet("test.fuzz") && !isSet("test.fuzzworker") && !isSet("test.run"):
 			f.Error("no seed got past parsing")
 		}
 	})
@@ -53,8 +53,8 @@ func Passed(f *testing.F) func() {
 	}
 }
 
-// set reports whether a flag of `go test` was given.
-func set(name string) bool {
+// isSet reports whether a flag of `go test` was given.
+func isSet(name string) bool {
 	given := flag.Lookup(name)
 	return given != nil && given.Value.String() != given.DefValue
 }

@@ -93,7 +93,7 @@ func ourObjects(t *testing.T, loaded *catalog.Catalog, target chart.Target, valu
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := catalog.Read("cr.yaml", text)
+	file, err := catalog.Read("resource.yaml", text)
 	if err != nil {
 		t.Fatal(err)
 	}

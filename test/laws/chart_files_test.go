@@ -23,7 +23,7 @@ func TestChartFiles(t *testing.T) {
 	for _, name := range names {
 		fresh(t, filepath.Join("kinds", name+".yaml"), "pack", name)
 	}
-	fresh(t, "base.yaml", "pack", "--only", "base")
+	fresh(t, "base.yaml", "pack", "--include", "base")
 }
 
 // fresh checks a file against what a command prints, which is always the same.

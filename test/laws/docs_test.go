@@ -178,7 +178,7 @@ func TestExampleIsTrue(t *testing.T) {
 	crd := block.FindStringSubmatch(section(t, "README.md", "## A kind in twenty lines"))[1]
 	dir := t.TempDir()
 	write(t, dir, "crds/pages.example.com.yaml", crd)
-	for i, file := range []string{"_page.tpl", "page.yaml", "server.yaml", "status.yaml", "tests/plain/cr.yaml", "tests/plain/cluster.yaml"} {
+	for i, file := range []string{"_page.tpl", "page.yaml", "server.yaml", "status.yaml", "tests/plain/resource.yaml", "tests/plain/cluster.yaml"} {
 		write(t, dir, "templates/pages.example.com/"+file, blocks[i][1])
 	}
 	t.Chdir(dir)

@@ -67,7 +67,7 @@ func TestEveryKindIsWhole(t *testing.T) {
 			t.Errorf("%s has no examples/%s.yaml", name, name)
 		}
 		if cases(t, name) == 0 {
-			t.Errorf("%s has no golden case that renders children: templates/%s/tests/<case>/{cr.yaml,want.yaml}", name, name)
+			t.Errorf("%s has no golden case that renders children: templates/%s/tests/<case>/{resource.yaml,want.yaml}", name, name)
 		}
 	}
 }
@@ -79,15 +79,15 @@ func cases(t *testing.T, name string) int {
 	for _, dir := range stems(t, "templates/"+name+"/tests/*") {
 		dir = path.Join("templates", name, "tests", dir)
 		step := ""
-		if _, err := os.Stat(dir + "/1-cr.yaml"); err == nil {
+		if _, err := os.Stat(dir + "/1-resource.yaml"); err == nil {
 			step = "1-"
 		}
-		_, resource := os.Stat(dir + "/" + step + "cr.yaml")
+		_, resource := os.Stat(dir + "/" + step + "resource.yaml")
 		_, wanted := os.Stat(dir + "/" + step + "want.yaml")
 		_, refused := os.Stat(dir + "/" + step + "want-error.txt")
 		switch {
 		case resource != nil:
-			t.Errorf("%s: a golden case needs a cr.yaml", dir)
+			t.Errorf("%s: a golden case needs a resource.yaml", dir)
 		case wanted == nil:
 			n++
 		case refused != nil:

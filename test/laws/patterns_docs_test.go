@@ -97,7 +97,7 @@ func caseOf(t *testing.T, folder, example string) string {
 	}
 	for _, want := range wants {
 		dir := filepath.Dir(want)
-		if len(read(t, want)) > 0 && bytes.Equal(read(t, filepath.Join(dir, "cr.yaml")), read(t, example)) {
+		if len(read(t, want)) > 0 && bytes.Equal(read(t, filepath.Join(dir, "resource.yaml")), read(t, example)) {
 			return dir
 		}
 	}
@@ -107,7 +107,7 @@ func caseOf(t *testing.T, folder, example string) string {
 // live are the flags that give a case's cluster.
 func live(dir string) []string {
 	if found, _ := filepath.Glob(dir + "/cluster.yaml"); len(found) > 0 {
-		return []string{"--cluster", found[0]}
+		return []string{"--cluster-file", found[0]}
 	}
 	return nil
 }

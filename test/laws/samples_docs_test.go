@@ -109,7 +109,7 @@ var samples = []sample{
 	{file: "docs/tools.md", heading: "### Silencing a finding", names: []string{"page.yaml"}, spec: "{size: 1, title: a}",
 		fields: "size: {type: integer, default: 1}\ntitle: {type: string}"},
 	{file: guide, heading: "### A complete example",
-		names: []string{"_page.tpl", "page.yaml", "server.yaml", "status.yaml", "tests/plain/cr.yaml", "tests/plain/cluster.yaml"}},
+		names: []string{"_page.tpl", "page.yaml", "server.yaml", "status.yaml", "tests/plain/resource.yaml", "tests/plain/cluster.yaml"}},
 }
 
 // TestSamplesAreSound: what the documents show of kinds lints, passes its
@@ -125,7 +125,7 @@ func TestSamplesAreSound(t *testing.T) {
 			write(t, dir, "crds/pages.example.com.yaml", readme[0][1])
 			if s.spec != "" {
 				write(t, dir, "crds/pages.example.com.yaml", sampleCRD(t, readme[0][1], s.fields))
-				write(t, dir, sampleFolder+"tests/plain/cr.yaml", "apiVersion: example.com/v1\nkind: Page\nmetadata: {name: hello}\nspec: "+s.spec+"\n")
+				write(t, dir, sampleFolder+"tests/plain/resource.yaml", "apiVersion: example.com/v1\nkind: Page\nmetadata: {name: hello}\nspec: "+s.spec+"\n")
 			}
 			for i, name := range s.names {
 				text := blocks[s.from+i][1]
@@ -145,7 +145,7 @@ func TestSamplesAreSound(t *testing.T) {
 			write(t, dir, file, readme[i][1])
 			known = append(known, readme[i][1])
 		}
-		write(t, dir, sampleFolder+"tests/hello/cr.yaml", readme[2][1])
+		write(t, dir, sampleFolder+"tests/hello/resource.yaml", readme[2][1])
 		sound(t, dir)
 	})
 	taken := regexp.MustCompile(`\b(rendered|child|children|await|stable) "(config|kind|status)"`) // files that make no children

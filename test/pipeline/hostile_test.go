@@ -21,10 +21,10 @@ func TestHostile(t *testing.T) {
 	dir := base(t)
 	files := map[string]string{
 		// a file, a case and a kind by such names
-		"templates/pages.pipeline.example.com/`@octocat` ![a](x)|<b>\u202e.yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: {{ .spec.a }}}\n",
-		"templates/pages.pipeline.example.com/``` \n::add-mask::x\n@octocat.yaml": "kind: {{ .spec.b }}\n",
-		"templates/@octocat `<b>`.example.com/a.yaml":                             "a: b\n",
-		"templates/pages.pipeline.example.com/tests/@octocat ``` <b>/cr.yaml":     "kind: Page\napiVersion: pipeline.example.com/v1\nmetadata: {name: '@octocat'}\n",
+		"templates/pages.pipeline.example.com/`@octocat` ![a](x)|<b>\u202e.yaml":    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata: {a: {{ .spec.a }}}\n",
+		"templates/pages.pipeline.example.com/``` \n::add-mask::x\n@octocat.yaml":   "kind: {{ .spec.b }}\n",
+		"templates/@octocat `<b>`.example.com/a.yaml":                               "a: b\n",
+		"templates/pages.pipeline.example.com/tests/@octocat ``` <b>/resource.yaml": "kind: Page\napiVersion: pipeline.example.com/v1\nmetadata: {name: '@octocat'}\n",
 		// texts in messages and in lines that are quoted
 		"templates/pages.pipeline.example.com/page.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .metadata.name }}}\ndata:\n" +
 			"  a: \"{{ .spec.text | funktion }} ``` @octocat <b> \u202e\"\n",

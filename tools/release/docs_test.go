@@ -33,7 +33,7 @@ func TestUnknown(t *testing.T) {
 	r := release{version: "v1.2.3", platforms: allPlatforms[:1]}
 	known := r.knownNames()
 	for text, says := range map[string]string{
-		"`jacquard_linux_amd64.tar.gz`, `jacquard_image.tar`, jacquard_turns_total":   "",
+		"`jacquard_linux_amd64.tar.gz`, `jacquard_image.tar`, jacquard_gone_total":    "",
 		"ghcr.io/jacquard-operator/jacquard:v1.2.3, jacquard-1.2.3.tgz, install.yaml": "",
 		"helm install jacquard oci://ghcr.io/jacquard-operator/charts/jacquard":       "",
 		project + "/releases/download/v1.2.3/SHA256SUMS.":                             "",

@@ -35,7 +35,7 @@ func TestAPINames(t *testing.T) {
 		"terminationGracePeriod":     false,
 		"foregroundDeletion":         true,
 		"preserveUnknownFields":      true,
-		"deleteOrder":                true,
+		"deletionOrder":              true,
 		"encoding.TextMarshaler":     true,
 		"encoding.TextMarshal":       false,
 		"plan.Input":                 false,

@@ -238,7 +238,7 @@ export class Live {
     for (const name of this.rollouts.keys()) if (!runs.some((k) => k.name === name)) this.rollouts.delete(name)
     for (const kind of runs.slice(0, 20)) {
       const history = await get(`/api/kinds/${encodeURIComponent(kind.name)}/history`).catch(() => null)
-      const now = (history?.revisions ?? []).map((r) => progress(r.serves)).find(Boolean)
+      const now = (history?.revisions ?? []).map((r) => progress(r.serving)).find(Boolean)
       if (!now) continue
       const kept = this.rollouts.get(kind.name) ?? { series: new Series(), reached: new Series() }
       kept.now = now

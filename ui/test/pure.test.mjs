@@ -180,7 +180,7 @@ const tree = {
   name: 'x',
   conditions: [{ type: 'Ready', status: 'False', message: 'waits' }],
   children: [
-    { kind: 'Deployment', name: 'd', owns: [{ kind: 'Pod', name: 'p1' }, { kind: 'Pod', name: 'p2' }] },
+    { kind: 'Deployment', name: 'd', dependents: [{ kind: 'Pod', name: 'p1' }, { kind: 'Pod', name: 'p2' }] },
     { kind: 'ConfigMap', name: 'c', patched: true },
   ],
 }
@@ -209,7 +209,7 @@ test('the root of a tree has the state of the resource', () => {
 
 test('ids of a tree are unique, even of objects that have the same name', () => {
   const twice = rooted({ ...tree, children: [{ kind: 'A', name: 'same' }, { kind: 'A', name: 'same' }] })
-  assert.notEqual(twice.owns[0].id, twice.owns[1].id)
+  assert.notEqual(twice.dependents[0].id, twice.dependents[1].id)
   assert.equal(twice.ready, false)
   assert.equal(twice.message, 'waits')
 })
@@ -217,9 +217,9 @@ test('ids of a tree are unique, even of objects that have the same name', () => 
 test('many children are cut until they are asked for', () => {
   const many = rooted({ ...tree, children: Array.from({ length: 50 }, (_, i) => ({ kind: 'A', name: `${i}` })) })
   const cut = pruned(many, 30, new Set())
-  assert.equal(cut.owns.length, 30)
+  assert.equal(cut.dependents.length, 30)
   assert.equal(cut.hidden, 20)
-  assert.equal(pruned(many, 30, new Set(['0'])).owns.length, 50)
+  assert.equal(pruned(many, 30, new Set(['0'])).dependents.length, 50)
 })
 
 test('a series has a bound, and keeps its ends', () => {
@@ -270,7 +270,7 @@ test('what could not be read is not taken for nothing', () => {
   assert.equal(describeCounts({ total: 0 }, words, { total: 0 }), 'no resources')
   assert.equal(describeCounts({ total: 0 }, words, undefined), '–')
   assert.equal(describeNoKinds({}), 'No operator serves a kind.')
-  assert.match(describeNoKinds({ leasesUnread: 'forbidden' }), /not known/)
+  assert.match(describeNoKinds({ leasesError: 'forbidden' }), /not known/)
 })
 
 test('times, ranges and diffs are read', () => {
@@ -283,7 +283,7 @@ test('times, ranges and diffs are read', () => {
 
 test('a kind that a text names is found as a word', () => {
   const names = ['apps.example.com', 'webapps.example.com']
-  assert.deepEqual(mention('a/b: webapps.example.com is Stopped', names), { before: 'a/b: ', name: 'webapps.example.com', after: ' is Stopped' })
+  assert.deepEqual(mention('a/b: webapps.example.com is RolloutStopped', names), { before: 'a/b: ', name: 'webapps.example.com', after: ' is RolloutStopped' })
   assert.deepEqual(mention('apps.example.com: not ready', names), { before: '', name: 'apps.example.com', after: ': not ready' })
   assert.equal(mention('apps.example.com.evil, old-apps.example.com', names), null)
   assert.equal(mention('no operator was found', names), null)

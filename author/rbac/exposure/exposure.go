@@ -22,7 +22,7 @@ type Field struct {
 	// Reaches are the fields of children and of the resource's own status, the
 	// most dangerous first. A field that reaches none decides what is rendered or
 	// read.
-	Reaches []Reach `json:"reaches"`
+	Reaches []Reach `json:"targets"`
 }
 
 // A Reach is a field of a child into which a field of the resource goes.
@@ -34,7 +34,7 @@ type Reach struct {
 	// out of a value is "*".
 	Path string `json:"path"`
 	// Part says that it is a part of the value, or what a function made of it.
-	Part bool `json:"part,omitempty"`
+	Part bool `json:"partial,omitempty"`
 	// Place is the line of the template that writes it.
 	Place string `json:"place"`
 }

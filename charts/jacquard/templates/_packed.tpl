@@ -10,7 +10,7 @@ what to call it in errors.
 {{- with $o.Error }}{{ fail (printf "%s: is no YAML: %s" $.from .) }}{{ end -}}
 {{- include "jacquard.sound" . -}}
 {{- if eq $o.kind "CustomResourceDefinition" -}}
-{{- if $values.crd.enabled -}}
+{{- if $values.crds.enabled -}}
 {{- include "jacquard.crd" . -}}
 {{- end -}}
 {{- else if eq $o.kind "ConfigMap" -}}
@@ -58,7 +58,7 @@ stay that the values do not have.
 
 {{/* A CRD, kept when the release goes if the values say so. */}}
 {{- define "jacquard.crd" -}}
-{{- if .root.Values.crd.keep -}}
+{{- if .root.Values.crds.keep -}}
 {{- $_ := set .document.metadata "annotations" (merge (dict "helm.sh/resource-policy" "keep") (.document.metadata.annotations | default dict)) -}}
 {{- end -}}
 {{- include "jacquard.written" . -}}

@@ -2,8 +2,6 @@
 {{- define "jacquard.args" -}}
 - run
 - --operator-namespace=$(POD_NAMESPACE)
-- --leader-elect={{ .Values.leaderElection.enabled }}
-{{- if .Values.leaderElection.enabled }}
 - --leader-election-namespace=$(POD_NAMESPACE)
 {{- with .Values.leaderElection.leaseDuration }}
 - --leader-elect-lease-duration={{ . }}
@@ -13,7 +11,6 @@
 {{- end }}
 {{- with .Values.leaderElection.retryPeriod }}
 - --leader-elect-retry-period={{ . }}
-{{- end }}
 {{- end }}
 - --buckets={{ int .Values.buckets }}
 - --health-probe-bind-address=:8081
@@ -34,7 +31,7 @@
 {{- end }}
 {{- end }}
 {{- if ne (include "jacquard.fullname" .) "jacquard" }}
-- --identity=$(POD_NAMESPACE)/{{ include "jacquard.fullname" . }}
+- --installation=$(POD_NAMESPACE)/{{ include "jacquard.fullname" . }}
 {{- end }}
 {{- with .Values.log.level }}
 - --log-level={{ . }}

@@ -26,7 +26,7 @@ errors.
 {{- fail (printf "%s: it holds no folder of this kind" $what) -}}
 {{- end -}}
 {{- else if not (regexMatch $ours ($meta.name | default "")) -}}
-{{- fail (printf "%s: it is not called jacquard:%s; pack it without --install" $what .name) -}}
+{{- fail (printf "%s: it is not called jacquard:%s; pack it without --installation" $what .name) -}}
 {{- else if eq $o.kind "RoleBinding" -}}
 {{- $subjects := $o.subjects | default list -}}
 {{- if not (and (eq $o.roleRef.kind "Role") (regexMatch $ours $o.roleRef.name) (eq (len $subjects) 1) (eq (first $subjects).kind "ServiceAccount")) -}}
@@ -35,6 +35,16 @@ errors.
 {{- else -}}
 {{- include "jacquard.soundRole" (dict "document" $o "name" .name "what" $what) -}}
 {{- end -}}
+{{- end }}
+
+{{/*
+Fails for values under the names that they had before the first release, which the schema lets
+pass only so that the present name can be said.
+*/}}
+{{- define "jacquard.renamedValues" -}}
+{{- if hasKey .Values "crd" }}{{ fail "crd is called crds now" }}{{ end -}}
+{{- if hasKey .Values.flowControl "shares" }}{{ fail "flowControl.shares is called flowControl.nominalConcurrencyShares now" }}{{ end -}}
+{{- if hasKey .Values.leaderElection "enabled" }}{{ fail "leaderElection.enabled has no effect: take it out, a leader is always elected" }}{{ end -}}
 {{- end }}
 
 {{/*

@@ -6,7 +6,7 @@ import "encoding/json"
 // installation.
 type Replica struct {
 	// Program is the version of the operator.
-	Program string `json:"program"`
+	Program string `json:"operatorVersion"`
 	Pod     string `json:"pod"`
 	// Resources is how many it serves.
 	Resources int `json:"resources"`

@@ -18,7 +18,7 @@ const Format = "v1"
 type Report struct {
 	// Version is that of the form, Program that of the operator.
 	Version  string `json:"version"`
-	Program  string `json:"program"`
+	Program  string `json:"operatorVersion"`
 	Identity string `json:"identity"`
 	Pod      string `json:"pod"`
 	// Account is the operator's user name; "" if the API server did not say.
@@ -43,7 +43,7 @@ type Report struct {
 	// Kinds are those that it has a folder for, or serves, by name.
 	Kinds []Kind `json:"kinds"`
 	// Cut is how many kinds did not fit.
-	Cut int `json:"cut,omitempty"`
+	Cut int `json:"omittedKinds,omitempty"`
 }
 
 // A Kind is one kind as its operator serves it.
@@ -54,7 +54,7 @@ type Kind struct {
 	Served string `json:"served,omitempty"`
 	// Folder is where the folder comes from, Unused where further ones do.
 	Folder string   `json:"folder,omitempty"`
-	Unused []string `json:"unused,omitempty"`
+	Unused []string `json:"unusedFolders,omitempty"`
 	// Ignored are fields of kind.yaml that have no effect.
 	Ignored []string `json:"ignored,omitempty"`
 	// Digest tells two states of the folder apart.
@@ -65,7 +65,7 @@ type Kind struct {
 	// Message says why: what is wrong with the folder, who serves the kind.
 	Message string `json:"message,omitempty"`
 	// Unlisted are the kinds of objects that cannot be listed or watched now, and why.
-	Unlisted []string `json:"unlisted,omitempty"`
+	Unlisted []string `json:"watchErrors,omitempty"`
 	// Pending is how many resources would be changed, were the operator not
 	// read-only.
 	Pending int `json:"pending,omitempty"`

@@ -14,7 +14,7 @@ import (
 // TestRoundTrip: what is written is read.
 func TestRoundTrip(t *testing.T) {
 	r := Report{Version: Format, Program: "v1.2.3", Identity: "jacquard/jacquard", Pod: "jacquard-0", Since: time.Unix(1, 0).UTC(),
-		Kinds: []Kind{{Name: "webs.example.com", State: verdict.Broken, Message: "no", Folder: "root 1", Unused: []string{"root 2"}}}}
+		Kinds: []Kind{{Name: "webs.example.com", State: verdict.FolderInvalid, Message: "no", Folder: "root 1", Unused: []string{"root 2"}}}}
 	got, err := Read(r.String())
 	if diff := cmp.Diff(&r, got); err != nil || diff != "" {
 		t.Error(err, diff)
@@ -26,7 +26,7 @@ func TestBounds(t *testing.T) {
 	for _, kinds := range []int{10, 100, 1000, 5000} {
 		var r Report
 		for i := range kinds {
-			r.Kinds = append(r.Kinds, Kind{Name: fmt.Sprintf("kind%d.example.com", i), Folder: "root /kinds", State: verdict.Broken,
+			r.Kinds = append(r.Kinds, Kind{Name: fmt.Sprintf("kind%d.example.com", i), Folder: "root /kinds", State: verdict.FolderInvalid,
 				Message: strings.Repeat("é", 1500)})
 		}
 		text := r.String()

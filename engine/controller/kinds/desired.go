@@ -288,7 +288,7 @@ func (in Inputs) decideLeader() Desired {
 			d.Reason, digest = RolledBack, rollback.To
 		} else { // what serves now continues: nobody wants to go forward
 			d.Reason = RollbackFailed
-			d.Err = fmt.Errorf("rolled back, and %w; to serve the folder: jacquard rollback %s --release", v.Err, in.Name)
+			d.Err = fmt.Errorf("rolled back, and %w; to serve the folder: jacquard rollback %s --end", v.Err, in.Name)
 			if digest = last.Digest; digest == rollback.From {
 				d.Halted = d.Err.Error()
 			}

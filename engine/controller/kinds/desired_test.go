@@ -76,7 +76,7 @@ func summary(d Desired) string {
 		words = append(words, "+"+k.Kind)
 	}
 	if settings := d.Writes.Deletion; settings != nil {
-		words = append(words, "+leaving="+strings.Join(settings.DeleteOrder, ","))
+		words = append(words, "+leaving="+strings.Join(settings.DeletionOrder, ","))
 	}
 	if d.Paused {
 		words = append(words, "paused")
@@ -152,7 +152,7 @@ func TestDecide(t *testing.T) {
 		{"folder changed, no kind recorded", func(in *Inputs) { in.Folder, in.Record.Kinds = folder("bbbb"), nil }, "Serve 2-bbbb +ConfigMap +Complete"},
 		{"kind paused", func(in *Inputs) { in.Folder, in.Paused = folder("bbbb"), true }, "Serve 1-aaaa 2-bbbb paused"},
 		{"settings for deletions changed", func(in *Inputs) {
-			in.Folder.Kind = &kind.Kind{GVK: things, Children: compiled.Children, Settings: kind.Settings{DeleteOrder: []string{"a", "b"}}}
+			in.Folder.Kind = &kind.Kind{GVK: things, Children: compiled.Children, Settings: kind.Settings{DeletionOrder: []string{"a", "b"}}}
 		}, "Serve 1-aaaa +leaving=a,b"},
 
 		// A folder that does not load, or was removed.
@@ -163,7 +163,7 @@ func TestDecide(t *testing.T) {
 		{"folder removed, recorded", func(in *Inputs) { in.Folder, in.Record.Rollout = noFolder, recordRemoved }, "DeleteOnly FolderRemoved"},
 		{"folder removed, no rollout recorded", func(in *Inputs) { in.Folder, in.Record.Rollout = noFolder, rollout.Record{} }, "DeleteOnly FolderRemoved"},
 		{"folder removed, settings for deletions recorded", func(in *Inputs) {
-			in.Folder, in.Record.Rollout, in.Record.Deletion = noFolder, recordRemoved, kind.DeletionSettings{DeleteOrder: []string{"a"}}
+			in.Folder, in.Record.Rollout, in.Record.Deletion = noFolder, recordRemoved, kind.DeletionSettings{DeletionOrder: []string{"a"}}
 		}, "DeleteOnly FolderRemoved"},
 		{"folder restored", func(in *Inputs) { in.Record.Rollout = recordRemoved }, "Serve 1-aaaa +Complete"},
 		{"folder restored during a rollout", func(in *Inputs) { in.Folder, in.Record.Rollout = folder("bbbb"), recordABRemoved }, "Serve 1-aaaa 2-bbbb +Running"},
@@ -205,7 +205,7 @@ func TestDecide(t *testing.T) {
 			fail(in).Revisions = []rollout.Revision{{Number: 1, Digest: "aaaa"}, {Number: 2, Digest: "cccc"}, {Number: 3, Digest: "bbbb"}}
 		}, "Serve RolledBack 1-aaaa 2-cccc! 3-bbbb 4-aaaa revert rollback +rollback=aaaa bbbb onFailure +Running"},
 		{"rollout failed, and a person approves", func(in *Inputs) { fail(in).Stop, in.Record.Approved = "bbbb/NotReady/1", "bbbb/NotReady/1" }, "Serve 1-aaaa 2-bbbb"},
-		{"rollout keeps children", func(in *Inputs) { fail(in).Reason = rollout.PruneHeld }, "Serve 1-aaaa 2-bbbb"},
+		{"rollout keeps children", func(in *Inputs) { fail(in).Reason = rollout.PruneBlocked }, "Serve 1-aaaa 2-bbbb"},
 		{"rollout held back deletions", func(in *Inputs) { fail(in).Reason = rollout.Deletes }, "Serve 1-aaaa 2-bbbb"},
 		{"rollout runs", func(in *Inputs) { fail(in).State = rollout.Running }, "Serve 1-aaaa 2-bbbb"},
 		{"rollout failed, and is to stop", func(in *Inputs) { fail(in); in.Folder = folder("bbbb") }, "Serve 1-aaaa 2-bbbb"},

@@ -18,7 +18,7 @@ func TestWritesAreRead(t *testing.T) {
 	crd := &metav1.ObjectMeta{Annotations: map[string]string{"jacquard.dev/child-kinds": "Secret", "jacquard.dev/rollback": "aaaa bbbb"}}
 	mine, now := shard.Shard{Identity: "home/jacquard"}, time.Unix(1_000_000, 0).UTC()
 	node := RecordedKind{schema.GroupKind{Kind: "Node"}, true}
-	deletion := kind.DeletionSettings{DeleteOrder: []string{"web"}, Elsewhere: []string{kind.Anywhere}}
+	deletion := kind.DeletionSettings{DeletionOrder: []string{"web"}, Elsewhere: []string{kind.Anywhere}}
 	written := Writes{Claim: true, Kinds: []RecordedKind{configMaps, node}, Deletion: &deletion, Rollback: &rollout.Rollback{},
 		Rollout: &rollout.Record{State: rollout.Complete, Revisions: recordA.Revisions}}.Annotations(crd, mine, now)
 	want := map[string]any{"jacquard.dev/operator": "home/jacquard", "jacquard.dev/child-kinds": "ConfigMap,Secret",

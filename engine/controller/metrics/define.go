@@ -62,5 +62,5 @@ func (m Metric) helpText() string {
 }
 
 // Each replica holds a Lease of its own by client-go's leader election, which takes every
-// one of them for a leader: jacquard_leads says which one leads.
+// one of them for a leader: jacquard_leader says which one leads.
 var _ = metrics.Registry.Unregister(prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "leader_election_master_status"}, []string{"name"}))

@@ -40,7 +40,7 @@ func TestDescriptions(t *testing.T) {
 // values are those of labels that are known from the start.
 var values = map[string][]string{
 	"condition": conditions,
-	"result":    append(texts(results), "hit", "miss", "loaded", "broken"),
+	"result":    append(texts(results), "hit", "miss", "loaded", "invalid"),
 	"operation": texts(operations),
 }
 
@@ -89,7 +89,7 @@ func TestTakers(t *testing.T) {
 	k.Corrected([]string{"m0", "jacquard-0f1e"})
 	k.Corrected(nil)
 	got := map[string]float64{}
-	for _, s := range series(t, "jacquard_drift_corrected_total", string(k)) {
+	for _, s := range series(t, "jacquard_drift_corrections_total", string(k)) {
 		got[s.labels["field_manager"]] = s.value
 	}
 	want := map[string]float64{"m0": 2, "other": 5, "unknown": 1, "jacquard": 1}

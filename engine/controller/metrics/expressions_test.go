@@ -117,7 +117,7 @@ func TestExpressions(t *testing.T) {
 	}
 	shown := strings.Join(exprs(), " ")
 	for name := range known {
-		if !strings.Contains(shown, name) && name != "jacquard_turns_total" { // deprecated
+		if !strings.Contains(shown, name) {
 			t.Errorf("the dashboard does not show %s", name)
 		}
 	}

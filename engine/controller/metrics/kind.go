@@ -23,14 +23,14 @@ const (
 	Recreate      Operation = "recreate" // deleted, to be recreated
 	Delete        Operation = "delete"
 	Patch         Operation = "patch"
-	ReleaseFields Operation = "give-back" // a patch
-	Entry         Operation = "entry"     // took an entry of managedFields off
+	ReleaseFields Operation = "release"        // a patch
+	ManagedFields Operation = "managed-fields" // took an entry of managedFields off
 	Status        Operation = "status"
 	Metadata      Operation = "metadata" // finalizers and annotations of the resource
 	Record        Operation = "record"   // annotations of the CRD
 )
 
-var operations = []Operation{Create, Update, Recreate, Delete, Patch, ReleaseFields, Entry, Status, Metadata, Record}
+var operations = []Operation{Create, Update, Recreate, Delete, Patch, ReleaseFields, ManagedFields, Status, Metadata, Record}
 
 // A Result is what came of a reconciliation.
 type Result string
@@ -67,7 +67,6 @@ func (k Kind) Begin(reasons []string) {
 	waiting.WithLabelValues(name)
 	for _, result := range results {
 		reconciliations.WithLabelValues(name, string(result))
-		turns.WithLabelValues(name, string(result))
 	}
 	for _, o := range operations {
 		writes.WithLabelValues(name, string(o))
@@ -121,7 +120,6 @@ func (k Kind) Skipped(n int) { skipped.WithLabelValues(string(k)).Add(float64(n)
 // Reconciled counts a reconciliation.
 func (k Kind) Reconciled(r Result) {
 	reconciliations.WithLabelValues(string(k), string(r)).Inc()
-	turns.WithLabelValues(string(k), string(r)).Inc()
 }
 
 // Rendered notes how long a render took.

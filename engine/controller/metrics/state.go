@@ -64,7 +64,7 @@ func (k Kind) Panicked() { panicked.WithLabelValues(string(k)).Inc() }
 
 // Loads says what became of the newest version of the folder.
 func (k Kind) Loads(well bool) {
-	broken.WithLabelValues(string(k)).Set(boolValue(!well))
+	invalid.WithLabelValues(string(k)).Set(boolValue(!well))
 	panicked.WithLabelValues(string(k))
 }
 
@@ -72,7 +72,7 @@ func (k Kind) Loads(well bool) {
 func (k Kind) Loaded(well bool) {
 	result := "loaded"
 	if !well {
-		result = "broken"
+		result = "invalid"
 	}
 	loads.WithLabelValues(string(k), result).Inc()
 }
@@ -84,7 +84,7 @@ func (k Kind) CRDDeleted(yes bool) { setFlag(crdDeleted, string(k), yes) }
 func (k Kind) CRDMissing(yes bool) { setFlag(noCRD, string(k), yes) }
 
 // SecondFolder reports whether there is a folder that is not used.
-func (k Kind) SecondFolder(yes bool) { setFlag(notUsed, string(k), yes) }
+func (k Kind) SecondFolder(yes bool) { setFlag(duplicate, string(k), yes) }
 
 // Elsewhere reports whether another installation serves the kind.
 func (k Kind) Elsewhere(yes bool) { setFlag(elsewhere, string(k), yes) }

@@ -32,11 +32,11 @@ func PastByStatus(record Record) Past {
 }
 
 func failsByStatus(reason string) (children, ofStatus bool) {
-	return reason == api.ReasonRenderFailed || reason == api.ReasonRefused, reason == api.ReasonStatusFailed
+	return reason == api.ReasonRenderFailed || reason == api.ReasonRejectedByTemplate, reason == api.ReasonStatusRenderFailed
 }
 
 func unwantedByStatus(p *plan.Plan, reason string) []live.Object {
-	if reason == api.ReasonPruneHeld {
+	if reason == api.ReasonPruneBlocked {
 		return slices.Concat(p.Prune, p.RetainedFor(plan.StillUsed))
 	}
 	return Unwanted(p)

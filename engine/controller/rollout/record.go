@@ -42,9 +42,9 @@ const (
 	Refused Reason = "Refused"
 	// NotReady: the resources of a wave did not become ready again in time.
 	NotReady Reason = "NotReady"
-	// PruneHeld: the same, but only since children are kept that no longer are rendered, until a
+	// PruneBlocked: the same, but only since children are kept that no longer are rendered, until a
 	// person allows to delete them.
-	PruneHeld Reason = "PruneHeld"
+	PruneBlocked Reason = "PruneBlocked"
 	// Paused: kind.yaml requires an approval after the wave.
 	Paused Reason = "Paused"
 	// RollbackFailed: a person rolled back, and the revision to return to cannot be used.
@@ -60,7 +60,7 @@ func (r Reason) IsFailure() bool { return r == NotReady || r == Refused }
 
 // MayApproveAllWaves reports whether an approval can cover later waves too. Deletions are
 // approved one by one, and a resource that cannot be rendered stays as it is anyway.
-func (r Reason) MayApproveAllWaves() bool { return r.IsFailure() || r == PruneHeld || r == Paused }
+func (r Reason) MayApproveAllWaves() bool { return r.IsFailure() || r == PruneBlocked || r == Paused }
 
 // A Record is the recorded state of a rollout, in an annotation of the kind's CRD. Together
 // with the marks on children, it is all that survives a restart.

@@ -341,7 +341,7 @@ func (r *Rollout) Approve(a Approval, now time.Time) bool {
 	}
 	if a.AllWaves && r.reason.MayApproveAllWaves() {
 		r.approvals.allWaves[r.reason] = true
-		r.approvals.allWaves[NotReady] = r.approvals.allWaves[NotReady] || r.reason == PruneHeld
+		r.approvals.allWaves[NotReady] = r.approvals.allWaves[NotReady] || r.reason == PruneBlocked
 	}
 	// Members that caused the stop before a restart may not have been released since.
 	stoppedBefore := slices.DeleteFunc(r.members.withNames(r.stoppedBy), func(m *member) bool { return m.wave != noWave })
@@ -354,7 +354,7 @@ func (r *Rollout) Approve(a Approval, now time.Time) bool {
 		for _, m := range r.failures.unapprovedFailures() {
 			r.approvals.addKey(failureKey(m.UID))
 		}
-	case NotReady, PruneHeld:
+	case NotReady, PruneBlocked:
 		for _, m := range append(r.waves.membersToWaitFor(), stoppedBefore...) {
 			r.approvals.approveUnready(m)
 		}

@@ -248,7 +248,7 @@ func TestProblemsStopWave(t *testing.T) {
 	}{
 		{"not ready, before the deadline", Outcome{}, deadline - 1, 2, Running, ""},
 		{"not ready, after the deadline", Outcome{}, deadline, 2, Stopped, NotReady},
-		{"not ready since children are kept", Outcome{IsHeld: true}, deadline, 2, Stopped, PruneHeld},
+		{"not ready since children are kept", Outcome{IsHeld: true}, deadline, 2, Stopped, PruneBlocked},
 		{"a child failed", Outcome{Failed: true}, 0, 2, Stopped, NotReady},
 		{"refused", Outcome{Refused: "no"}, 0, 1, Stopped, Refused},
 		{"forbidden, before the deadline", Outcome{Ready: true, Forbidden: "no"}, deadline - 1, 2, Running, ""},

@@ -31,7 +31,7 @@ func (r Record) Text(kind string) string {
 
 // RollbackText describes a rollback that is in force, in a sentence. The kind is the name of its CRD.
 func (r Record) RollbackText(kind string, back Rollback) string {
-	text := fmt.Sprintf("revision %s serves in place of the folder; to serve the folder again: jacquard rollback %s --release", back.To, kind)
+	text := fmt.Sprintf("revision %s serves in place of the folder; to serve the folder again: jacquard rollback %s --end", back.To, kind)
 	if back.IsByOperator() {
 		return fmt.Sprintf("the operator rolled back: %s; %s", r.Failed.Message, text)
 	}

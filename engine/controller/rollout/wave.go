@@ -151,7 +151,7 @@ func (w *waves) explainLate(late []*member) (Reason, string) {
 		}
 	}
 	if !slices.ContainsFunc(late, func(m *member) bool { return m.phase != Unready || !m.isHeld }) {
-		return PruneHeld, fmt.Sprintf("not ready again within %s, since children are kept: %s", deadline, formatMembers(late))
+		return PruneBlocked, fmt.Sprintf("not ready again within %s, since children are kept: %s", deadline, formatMembers(late))
 	}
 	return NotReady, fmt.Sprintf("not ready again within %s: %s", deadline, formatMembers(late))
 }

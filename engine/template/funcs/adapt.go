@@ -33,20 +33,20 @@ var (
 	errorType  = reflect.TypeFor[error]()
 )
 
-// adapt makes a Func of a Go function; it panics where the signature is none
+// adaptFunc makes a Func of a Go function; it panics where the signature is none
 // that templates can call, which is a mistake in this package.
-func adapt(name string, fn any) *Func {
+func adaptFunc(name string, fn any) *Func {
 	s, explicit := fn.(sized)
 	if explicit {
 		fn = s.fn
 	}
 	a := &adapter{name: name, fn: reflect.ValueOf(fn)}
 	if !explicit {
-		a.direct = direct(fn)
+		a.direct = directCaller(fn)
 	}
 	t := a.fn.Type()
 	a.limited = t.NumIn() > 0 && t.In(0) == limitsType
-	for i := a.skip(); i < t.NumIn(); i++ {
+	for i := a.countHidden(); i < t.NumIn(); i++ {
 		p := t.In(i)
 		if t.IsVariadic() && i == t.NumIn()-1 {
 			p = p.Elem()
@@ -64,17 +64,17 @@ func adapt(name string, fn any) *Func {
 	if explicit {
 		a.min, a.max = s.min, s.max
 	}
-	return &Func{Name: name, Min: a.min, Max: a.max, Call: a.call}
+	return &Func{Name: name, Min: a.min, Max: a.max, Call: a.callFunc}
 }
 
-func (a *adapter) skip() int {
+func (a *adapter) countHidden() int {
 	if a.limited {
 		return 1
 	}
 	return 0
 }
 
-func (a *adapter) call(args []any, lim Limits) (out any, err error) {
+func (a *adapter) callFunc(args []any, lim Limits) (out any, err error) {
 	lim = lim.orDefault()
 	// What the function panicked with may hold values, so it is not told.
 	defer func() {
@@ -82,7 +82,7 @@ func (a *adapter) call(args []any, lim Limits) (out any, err error) {
 			out, err = nil, fmt.Errorf("%s: these arguments do not fit together", a.name)
 		}
 	}()
-	if err := a.arity(len(args)); err != nil {
+	if err := a.checkArity(len(args)); err != nil {
 		return nil, fmt.Errorf("%s: %w", a.name, err)
 	}
 	in, err := a.read(args)
@@ -92,10 +92,10 @@ func (a *adapter) call(args []any, lim Limits) (out any, err error) {
 	if a.direct != nil {
 		out, err = a.direct(in, lim)
 	} else {
-		out, err = a.reflected(in, lim)
+		out, err = a.callReflected(in, lim)
 	}
 	if err == nil {
-		out, err = normalise(out, lim)
+		out, err = normaliseResult(out, lim)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.name, err)
@@ -103,8 +103,8 @@ func (a *adapter) call(args []any, lim Limits) (out any, err error) {
 	return out, nil
 }
 
-// reflected calls the function whatever its signature.
-func (a *adapter) reflected(args []any, lim Limits) (any, error) {
+// callReflected calls the function whatever its signature.
+func (a *adapter) callReflected(args []any, lim Limits) (any, error) {
 	in := make([]reflect.Value, 0, len(args)+1)
 	if a.limited {
 		in = append(in, reflect.ValueOf(lim))
@@ -123,19 +123,19 @@ func (a *adapter) reflected(args []any, lim Limits) (any, error) {
 	return res[0].Interface(), nil
 }
 
-func (a *adapter) arity(n int) error {
+func (a *adapter) checkArity(n int) error {
 	switch {
 	case n >= a.min && (a.max < 0 || n <= a.max):
 		return nil
 	case a.max < 0:
-		return fmt.Errorf("needs at least %s, got %d", arguments(a.min), n)
+		return fmt.Errorf("needs at least %s, got %d", countArguments(a.min), n)
 	case a.min == a.max:
-		return fmt.Errorf("needs %s, got %d", arguments(a.min), n)
+		return fmt.Errorf("needs %s, got %d", countArguments(a.min), n)
 	}
-	return fmt.Errorf("needs %d to %s, got %d", a.min, arguments(a.max), n)
+	return fmt.Errorf("needs %d to %s, got %d", a.min, countArguments(a.max), n)
 }
 
-func arguments(n int) string {
+func countArguments(n int) string {
 	if n == 1 {
 		return "1 argument"
 	}
@@ -149,21 +149,21 @@ func (a *adapter) read(args []any) ([]any, error) {
 	for i, arg := range args {
 		v, err := a.params[min(i, len(a.params)-1)](arg)
 		if err != nil {
-			return nil, argument(i, err)
+			return nil, wrapArgument(i, err)
 		}
 		in[i] = v
 	}
 	return in, nil
 }
 
-// argument says which argument an error is about, counted from 0.
-func argument(i int, err error) error {
+// wrapArgument says which argument an error is about, counted from 0.
+func wrapArgument(i int, err error) error {
 	return fmt.Errorf("argument %d %w", i+1, err)
 }
 
-// normalise gives a function's result as one of the values that templates
+// normaliseResult gives a function's result as one of the values that templates
 // know. Text is cut clean of broken characters: it must be fit for JSON.
-func normalise(v any, lim Limits) (any, error) {
+func normaliseResult(v any, lim Limits) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, int64:
 		return v, nil

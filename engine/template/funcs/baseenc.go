@@ -8,10 +8,10 @@ import (
 )
 
 var baseFuncs = map[string]any{
-	"b64enc": encoded(base64.StdEncoding),
-	"b64dec": decoded(base64.StdEncoding, "base64"),
-	"b32enc": encoded(base32.StdEncoding),
-	"b32dec": decoded(base32.StdEncoding, "base32"),
+	"b64enc": makeEncoder(base64.StdEncoding),
+	"b64dec": makeDecoder(base64.StdEncoding, "base64"),
+	"b32enc": makeEncoder(base32.StdEncoding),
+	"b32dec": makeDecoder(base32.StdEncoding, "base32"),
 }
 
 // A coding is base64 or base32.
@@ -21,7 +21,7 @@ type coding interface {
 	DecodeString(s string) ([]byte, error)
 }
 
-func encoded(c coding) any {
+func makeEncoder(c coding) any {
 	return func(lim Limits, s string) (string, error) {
 		if err := fitsBytes(c.EncodedLen(len(s)), lim); err != nil {
 			return "", err
@@ -30,11 +30,11 @@ func encoded(c coding) any {
 	}
 }
 
-func decoded(c coding, name string) any {
+func makeDecoder(c coding, name string) any {
 	return func(s string) (string, error) {
 		data, err := c.DecodeString(s)
 		if err != nil {
-			return "", argument(0, errors.New("is not valid "+name))
+			return "", wrapArgument(0, errors.New("is not valid "+name))
 		}
 		if !utf8.Valid(data) {
 			return "", errors.New("the result is not text but binary data")

@@ -20,7 +20,7 @@ var borrowedNames = []string{
 
 func borrowedFuncs() map[string]any {
 	theirs := sprig.GenericFuncMap()
-	out := map[string]any{"wrap": wrap, "wrapWith": wrapWith}
+	out := map[string]any{"wrap": wrapText, "wrapWith": wrapWith}
 	for _, name := range borrowedNames {
 		out[name] = theirs[name]
 	}
@@ -32,7 +32,7 @@ var (
 	sprigWrapWith = sprig.GenericFuncMap()["wrapWith"].(func(int, string, string) string)
 )
 
-func wrap(lim Limits, width int, s string) (string, error) {
+func wrapText(lim Limits, width int, s string) (string, error) {
 	if err := fitsWrapped(lim, width, "\n", s); err != nil {
 		return "", err
 	}
@@ -50,10 +50,10 @@ func wrapWith(lim Limits, width int, sep, s string) (string, error) {
 // width only if the next word does not fit, so two lines use up one width.
 func fitsWrapped(lim Limits, width int, sep, s string) error {
 	if width < 1 {
-		return argument(0, errors.New("must be at least 1"))
+		return wrapArgument(0, errors.New("must be at least 1"))
 	}
 	breaks := 2*(len(s)/width) + 2
-	if n := plus(len(s), times(breaks, len(sep))); n > lim.Bytes {
+	if n := addLengths(len(s), multiplyLengths(breaks, len(sep))); n > lim.Bytes {
 		return tooLong(n, lim)
 	}
 	return nil

@@ -7,19 +7,19 @@ import (
 )
 
 var compareFuncs = map[string]any{
-	"eq":        sized{2, -1, eq},
-	"ne":        ne,
-	"lt":        ordered(func(c int) bool { return c < 0 }),
-	"le":        ordered(func(c int) bool { return c <= 0 }),
-	"gt":        ordered(func(c int) bool { return c > 0 }),
-	"ge":        ordered(func(c int) bool { return c >= 0 }),
-	"deepEqual": equal,
+	"eq":        sized{2, -1, equalsAny},
+	"ne":        notEqual,
+	"lt":        makeOrder(func(c int) bool { return c < 0 }),
+	"le":        makeOrder(func(c int) bool { return c <= 0 }),
+	"gt":        makeOrder(func(c int) bool { return c > 0 }),
+	"ge":        makeOrder(func(c int) bool { return c >= 0 }),
+	"deepEqual": areEqual,
 }
 
-// eq reports whether the first argument equals any of the others.
-func eq(args ...any) (bool, error) {
+// equalsAny reports whether the first argument equals any of the others.
+func equalsAny(args ...any) (bool, error) {
 	for _, other := range args[1:] {
-		same, err := same(args[0], other)
+		same, err := areSame(args[0], other)
 		if same || err != nil {
 			return same, err
 		}
@@ -27,34 +27,34 @@ func eq(args ...any) (bool, error) {
 	return false, nil
 }
 
-func ne(a, b any) (bool, error) {
-	same, err := same(a, b)
+func notEqual(a, b any) (bool, error) {
+	same, err := areSame(a, b)
 	return !same, err
 }
 
-// same is equal for values of one kind. Other kinds but nil are an error: such
+// areSame is equal for values of one kind. Other kinds but nil are an error: such
 // a comparison is a mistake that would never be true.
-func same(a, b any) (bool, error) {
+func areSame(a, b any) (bool, error) {
 	if a == nil || b == nil {
 		return a == nil && b == nil, nil
 	}
-	if group(a) != group(b) {
-		return false, fmt.Errorf("cannot compare %s with %s", kind(a), kind(b))
+	if groupOf(a) != groupOf(b) {
+		return false, fmt.Errorf("cannot compare %s with %s", kindName(a), kindName(b))
 	}
-	return equal(a, b), nil
+	return areEqual(a, b), nil
 }
 
-// group is the kind of a value where all numbers are of one kind.
-func group(v any) string {
+// groupOf is the kind of a value where all numbers are of one kind.
+func groupOf(v any) string {
 	if _, ok := v.(int64); ok {
-		return kind(float64(0))
+		return kindName(float64(0))
 	}
-	return kind(v)
+	return kindName(v)
 }
 
-// equal reports whether two values are the same. Numbers are the same by what
+// areEqual reports whether two values are the same. Numbers are the same by what
 // they amount to: 1 and 1.0.
-func equal(a, b any) bool {
+func areEqual(a, b any) bool {
 	switch a := a.(type) {
 	case []any:
 		b, ok := b.([]any)
@@ -81,7 +81,7 @@ func equalLists(a, b []any) bool {
 		return false
 	}
 	for i := range a {
-		if !equal(a[i], b[i]) {
+		if !areEqual(a[i], b[i]) {
 			return false
 		}
 	}
@@ -94,23 +94,23 @@ func equalMaps(a, b map[string]any) bool {
 	}
 	for key, v := range a {
 		other, ok := b[key]
-		if !ok || !equal(v, other) {
+		if !ok || !areEqual(v, other) {
 			return false
 		}
 	}
 	return true
 }
 
-// ordered makes lt, le, gt and ge.
-func ordered(want func(int) bool) func(a, b some) (bool, error) {
+// makeOrder makes lt, le, gt and ge.
+func makeOrder(want func(int) bool) func(a, b some) (bool, error) {
 	return func(a, b some) (bool, error) {
 		if a, ok := a.(string); ok {
 			if b, ok := b.(string); ok {
 				return want(cmp.Compare(a, b)), nil
 			}
 		}
-		if group(a) != group(b) || group(a) != group(float64(0)) {
-			return false, fmt.Errorf("cannot order %s and %s", kind(a), kind(b))
+		if groupOf(a) != groupOf(b) || groupOf(a) != groupOf(float64(0)) {
+			return false, fmt.Errorf("cannot order %s and %s", kindName(a), kindName(b))
 		}
 		return want(compareNumbers(a, b)), nil
 	}

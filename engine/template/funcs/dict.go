@@ -7,21 +7,21 @@ import (
 )
 
 var dictFuncs = map[string]any{
-	"dict":     dict,
-	"set":      set,
-	"unset":    unset,
-	"keys":     sized{1, -1, keys},
-	"values":   values,
-	"pluck":    pluck,
-	"pick":     pick,
-	"omit":     omit,
+	"dict":     makeDict,
+	"set":      setKey,
+	"unset":    unsetKey,
+	"keys":     sized{1, -1, listKeys},
+	"values":   listValues,
+	"pluck":    pluckKey,
+	"pick":     pickKeys,
+	"omit":     omitKeys,
 	"deepCopy": deepCopy, "mustDeepCopy": deepCopy,
 }
 
-// dict makes a map of keys and values in turn; of equal keys the last counts.
-func dict(lim Limits, pairs ...any) (map[string]any, error) {
+// makeDict makes a map of keys and values in turn; of equal keys the last counts.
+func makeDict(lim Limits, pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
-		return nil, argument(len(pairs)-1, errors.New("is a key without a value"))
+		return nil, wrapArgument(len(pairs)-1, errors.New("is a key without a value"))
 	}
 	value := func(i int) any { return pairs[2*i+1] }
 	if err := fitsNodesOf(lim, len(pairs)/2, value); err != nil {
@@ -31,15 +31,15 @@ func dict(lim Limits, pairs ...any) (map[string]any, error) {
 	for i := 0; i < len(pairs); i += 2 {
 		key, ok := pairs[i].(string)
 		if !ok {
-			return nil, argument(i, mustBe("a string, the key of a map", pairs[i]))
+			return nil, wrapArgument(i, mustBe("a string, the key of a map", pairs[i]))
 		}
 		out[key] = pairs[i+1]
 	}
 	return out, nil
 }
 
-// set gives a copy of the map with one more entry.
-func set(lim Limits, m map[string]any, key string, v any) (map[string]any, error) {
+// setKey gives a copy of the map with one more entry.
+func setKey(lim Limits, m map[string]any, key string, v any) (map[string]any, error) {
 	if err := fitsNodes(lim, m, v); err != nil {
 		return nil, err
 	}
@@ -49,18 +49,18 @@ func set(lim Limits, m map[string]any, key string, v any) (map[string]any, error
 	return out, nil
 }
 
-// unset gives a copy of the map without one entry.
-func unset(m map[string]any, key string) map[string]any {
-	return omit(m, key)
+// unsetKey gives a copy of the map without one entry.
+func unsetKey(m map[string]any, key string) map[string]any {
+	return omitKeys(m, key)
 }
 
-// keys gives the keys of all maps, sorted.
-func keys(lim Limits, dicts ...any) ([]any, error) {
+// listKeys gives the keys of all maps, sorted.
+func listKeys(lim Limits, dicts ...any) ([]any, error) {
 	var out []string
 	for i, v := range dicts {
 		m, ok := v.(map[string]any)
 		if !ok && v != nil {
-			return nil, argument(i, mustBe("a map", v))
+			return nil, wrapArgument(i, mustBe("a map", v))
 		}
 		if len(out)+len(m) >= lim.Nodes {
 			return nil, tooMany(lim)
@@ -71,8 +71,8 @@ func keys(lim Limits, dicts ...any) ([]any, error) {
 	return anyList(out), nil
 }
 
-// values gives the values in the order of their keys.
-func values(m map[string]any) []any {
+// listValues gives the values in the order of their keys.
+func listValues(m map[string]any) []any {
 	out := make([]any, 0, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		out = append(out, m[key])
@@ -80,13 +80,13 @@ func values(m map[string]any) []any {
 	return out
 }
 
-// pluck gives what the maps have under a key.
-func pluck(lim Limits, key string, dicts ...any) ([]any, error) {
+// pluckKey gives what the maps have under a key.
+func pluckKey(lim Limits, key string, dicts ...any) ([]any, error) {
 	out := []any{}
 	for i, v := range dicts {
 		m, ok := v.(map[string]any)
 		if !ok && v != nil {
-			return nil, argument(i+1, mustBe("a map", v))
+			return nil, wrapArgument(i+1, mustBe("a map", v))
 		}
 		if v, ok := m[key]; ok {
 			out = append(out, v)
@@ -95,7 +95,7 @@ func pluck(lim Limits, key string, dicts ...any) ([]any, error) {
 	return out, fitsNodes(lim, out...)
 }
 
-func pick(m map[string]any, wanted ...string) map[string]any {
+func pickKeys(m map[string]any, wanted ...string) map[string]any {
 	out := map[string]any{}
 	for _, key := range wanted {
 		if v, ok := m[key]; ok {
@@ -105,7 +105,7 @@ func pick(m map[string]any, wanted ...string) map[string]any {
 	return out
 }
 
-func omit(m map[string]any, unwanted ...string) map[string]any {
+func omitKeys(m map[string]any, unwanted ...string) map[string]any {
 	out := make(map[string]any, len(m))
 	maps.Copy(out, m)
 	for _, key := range unwanted {

@@ -9,12 +9,12 @@ import (
 )
 
 var durationFuncs = map[string]any{
-	"duration":      duration,
+	"duration":      formatDuration,
 	"durationRound": durationRound,
 }
 
-// duration writes seconds as a duration: 95 is 1m35s.
-func duration(seconds whole) (string, error) {
+// formatDuration writes seconds as a duration: 95 is 1m35s.
+func formatDuration(seconds whole) (string, error) {
 	if seconds > math.MaxInt64/whole(time.Second) || seconds < math.MinInt64/whole(time.Second) {
 		return "", errOverflow
 	}
@@ -32,9 +32,9 @@ func durationRound(v some) (string, error) {
 	case string:
 		d, err := time.ParseDuration(v)
 		if err != nil {
-			return "", argument(0, errors.New("is not a duration"))
+			return "", wrapArgument(0, errors.New("is not a duration"))
 		}
 		return sprigRound(int64(d)), nil
 	}
-	return "", argument(0, mustBe("a string or an integer", v))
+	return "", wrapArgument(0, mustBe("a string or an integer", v))
 }

@@ -34,7 +34,7 @@ func FuzzEncode(f *testing.F) {
 			if from == "fromYaml" && err != nil && isTop(value) {
 				continue
 			}
-			if err != nil || !equal(read, readable(value)) {
+			if err != nil || !areEqual(read, readable(value)) {
 				t.Fatalf("%s of %s is %q, which is read as %v (%v)", to, text, written, read, err)
 			}
 		}
@@ -47,7 +47,7 @@ func FuzzEncode(f *testing.F) {
 func readable(v any) any {
 	switch v := v.(type) {
 	case float64:
-		if n, ok := shortest(v).(int64); ok && float64(n) == v {
+		if n, ok := shortenNumber(v).(int64); ok && float64(n) == v {
 			return n
 		}
 	case []any:

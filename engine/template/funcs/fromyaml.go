@@ -17,14 +17,14 @@ import (
 // they are read.
 func fromYAML(lim Limits, s string) (any, error) {
 	if most := lim.Bytes / 4; len(s) > most {
-		return nil, argument(0, fmt.Errorf("is %d bytes, more than the limit of %d for YAML", len(s), most))
+		return nil, wrapArgument(0, fmt.Errorf("is %d bytes, more than the limit of %d for YAML", len(s), most))
 	}
 	if err := checkYAML(lim, s); err != nil {
 		return nil, err
 	}
 	data, err := yaml.YAMLToJSONStrict([]byte(s))
 	if err != nil {
-		return nil, argument(0, notYAML(err))
+		return nil, wrapArgument(0, notYAML(err))
 	}
 	return fromJSON(Limits{Bytes: len(data) + 1, Nodes: lim.Nodes}, string(data))
 }
@@ -42,23 +42,23 @@ func checkYAML(lim Limits, s string) error {
 	case errors.Is(err, io.EOF):
 		return nil
 	case err != nil:
-		return argument(0, notYAML(err))
+		return wrapArgument(0, notYAML(err))
 	}
 	var more yamlv3.Node
 	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
-		return argument(0, errors.New("has more than one YAML document"))
+		return wrapArgument(0, errors.New("has more than one YAML document"))
 	}
-	if err := (&counter{left: lim.Nodes + 1}).node(&doc, 0); err != nil {
+	if err := (&counter{left: lim.Nodes + 1}).countNode(&doc, 0); err != nil {
 		if errors.Is(err, errNone) {
 			return tooMany(lim)
 		}
-		return argument(0, err)
+		return wrapArgument(0, err)
 	}
 	return nil
 }
 
-// node checks one node and those below it. Keys count as nodes, too.
-func (c *counter) node(n *yamlv3.Node, depth int) error {
+// countNode checks one node and those below it. Keys count as nodes, too.
+func (c *counter) countNode(n *yamlv3.Node, depth int) error {
 	c.left--
 	switch {
 	case c.left < 0:
@@ -71,7 +71,7 @@ func (c *counter) node(n *yamlv3.Node, depth int) error {
 		return fmt.Errorf("has a tag (line %d)", n.Line)
 	}
 	for _, below := range n.Content {
-		if err := c.node(below, depth+1); err != nil {
+		if err := c.countNode(below, depth+1); err != nil {
 			return err
 		}
 	}

@@ -91,7 +91,7 @@ var table = sync.OnceValue(func() map[string]*Func {
 			if all[name] != nil {
 				panic("funcs: " + name + " is listed twice")
 			}
-			all[name] = adapt(name, fn)
+			all[name] = adaptFunc(name, fn)
 		}
 	}
 	return all

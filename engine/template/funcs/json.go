@@ -27,7 +27,7 @@ func toRawJSON(lim Limits, v any) (string, error) { return encodeJSON(lim, v, ""
 
 func encodeJSON(lim Limits, v any, indent string, escapeHTML bool) (string, error) {
 	m := jsonMeter{left: lim.Bytes, indent: len(indent), html: escapeHTML}
-	if err := m.value(v, 1); err != nil {
+	if err := m.takeValue(v, 1); err != nil {
 		if errors.Is(err, errDeep) {
 			return "", err
 		}
@@ -38,7 +38,7 @@ func encodeJSON(lim Limits, v any, indent string, escapeHTML bool) (string, erro
 	enc.SetEscapeHTML(escapeHTML)
 	enc.SetIndent("", indent)
 	if err := enc.Encode(v); err != nil {
-		return "", argument(0, errors.New("cannot be JSON"))
+		return "", wrapArgument(0, errors.New("cannot be JSON"))
 	}
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }
@@ -50,11 +50,11 @@ var errTrailing = errors.New("has more than one value")
 // errors.
 func fromJSON(lim Limits, s string) (any, error) {
 	if len(s) > lim.Bytes {
-		return nil, argument(0, fmt.Errorf("is %d bytes, more than the limit of %d", len(s), lim.Bytes))
+		return nil, wrapArgument(0, fmt.Errorf("is %d bytes, more than the limit of %d", len(s), lim.Bytes))
 	}
 	d := &jsonReader{Decoder: json.NewDecoder(strings.NewReader(s)), left: lim.Nodes}
 	d.UseNumber()
-	v, err := d.value(1)
+	v, err := d.readValue(1)
 	if err == nil {
 		if _, end := d.Token(); !errors.Is(end, io.EOF) {
 			err = errTrailing
@@ -64,7 +64,7 @@ func fromJSON(lim Limits, s string) (any, error) {
 		return nil, tooMany(lim)
 	}
 	if err != nil {
-		return nil, argument(0, err)
+		return nil, wrapArgument(0, err)
 	}
 	return v, nil
 }
@@ -79,7 +79,7 @@ func onlyList(v any, err error) (any, error) {
 		return nil, err
 	}
 	if _, ok := v.([]any); !ok && v != nil {
-		return nil, argument(0, errors.New("must be text of a list, got one of "+kind(v)))
+		return nil, wrapArgument(0, errors.New("must be text of a list, got one of "+kindName(v)))
 	}
 	return ifNil([]any{}, v), nil
 }
@@ -90,7 +90,7 @@ type jsonReader struct {
 	left int
 }
 
-func (d *jsonReader) value(depth int) (any, error) {
+func (d *jsonReader) readValue(depth int) (any, error) {
 	d.left--
 	if d.left < 0 {
 		return nil, errNone
@@ -105,16 +105,16 @@ func (d *jsonReader) value(depth int) (any, error) {
 	switch token := token.(type) {
 	case json.Delim:
 		if token == '{' {
-			return d.object(depth)
+			return d.readObject(depth)
 		}
-		return d.array(depth)
+		return d.readArray(depth)
 	case json.Number:
-		return number(token.String())
+		return readNumber(token.String())
 	}
 	return token, nil // nil, bool or string
 }
 
-func (d *jsonReader) object(depth int) (any, error) {
+func (d *jsonReader) readObject(depth int) (any, error) {
 	out := map[string]any{}
 	for d.More() {
 		token, err := d.Token()
@@ -125,17 +125,17 @@ func (d *jsonReader) object(depth int) (any, error) {
 		if _, twice := out[key]; twice {
 			return nil, fmt.Errorf("has a key twice (byte %d)", d.InputOffset())
 		}
-		if out[key], err = d.value(depth + 1); err != nil {
+		if out[key], err = d.readValue(depth + 1); err != nil {
 			return nil, err
 		}
 	}
 	return out, d.close()
 }
 
-func (d *jsonReader) array(depth int) (any, error) {
+func (d *jsonReader) readArray(depth int) (any, error) {
 	out := []any{}
 	for d.More() {
-		v, err := d.value(depth + 1)
+		v, err := d.readValue(depth + 1)
 		if err != nil {
 			return nil, err
 		}
@@ -151,9 +151,9 @@ func (d *jsonReader) close() error {
 	return nil
 }
 
-// number reads a JSON number: an integer if it is written as one, and a float if
+// readNumber reads a JSON number: an integer if it is written as one, and a float if
 // that is beyond 64 bits and the very number that encoding/json writes so.
-func number(s string) (any, error) {
+func readNumber(s string) (any, error) {
 	if !strings.ContainsAny(s, ".eE") {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err == nil {

@@ -29,12 +29,12 @@ type reader func(v any) (any, error)
 
 var readers = map[reflect.Type]reader{
 	reflect.TypeFor[any]():            func(v any) (any, error) { return v, nil },
-	reflect.TypeFor[some]():           present,
+	reflect.TypeFor[some]():           requirePresent,
 	reflect.TypeFor[scalar]():         readScalar,
-	reflect.TypeFor[string]():         exactly[string]("a string"),
-	reflect.TypeFor[bool]():           exactly[bool]("a boolean"),
+	reflect.TypeFor[string]():         exactReader[string]("a string"),
+	reflect.TypeFor[bool]():           exactReader[bool]("a boolean"),
 	reflect.TypeFor[truth]():          readTruth,
-	reflect.TypeFor[int64]():          func(v any) (any, error) { return boxed(integer(v)) },
+	reflect.TypeFor[int64]():          func(v any) (any, error) { return boxResult(readInteger(v)) },
 	reflect.TypeFor[int]():            readInt,
 	reflect.TypeFor[whole]():          readWhole,
 	reflect.TypeFor[decimal]():        readDecimal,
@@ -47,8 +47,8 @@ var (
 	errFraction = errors.New("must be a whole number, got one with a fraction or beyond 64 bits")
 )
 
-// kind names what a value is, for errors.
-func kind(v any) string {
+// kindName names what a value is, for errors.
+func kindName(v any) string {
 	switch v.(type) {
 	case nil:
 		return "nothing"
@@ -72,17 +72,17 @@ func mustBe(what string, v any) error {
 	if v == nil {
 		return errNothing
 	}
-	return fmt.Errorf("must be %s, got %s", what, kind(v))
+	return fmt.Errorf("must be %s, got %s", what, kindName(v))
 }
 
-func present(v any) (any, error) {
+func requirePresent(v any) (any, error) {
 	if v == nil {
 		return nil, errNothing
 	}
 	return v, nil
 }
 
-func exactly[T any](what string) reader {
+func exactReader[T any](what string) reader {
 	return func(v any) (any, error) {
 		if _, ok := v.(T); !ok {
 			return nil, mustBe(what, v)
@@ -117,8 +117,8 @@ func readTruth(v any) (any, error) {
 	return truth(b), nil
 }
 
-// integer reads a number without fraction; JSON knows no other integers.
-func integer(v any) (int64, error) {
+// readInteger reads a number without fraction; JSON knows no other integers.
+func readInteger(v any) (int64, error) {
 	switch v := v.(type) {
 	case int64:
 		return v, nil
@@ -133,14 +133,14 @@ func integer(v any) (int64, error) {
 
 // readInt is for functions that want int; lengths and positions fit easily.
 func readInt(v any) (any, error) {
-	n, err := integer(v)
+	n, err := readInteger(v)
 	return int(n), err
 }
 
 func readWhole(v any) (any, error) {
 	s, ok := v.(string)
 	if !ok {
-		n, err := integer(v)
+		n, err := readInteger(v)
 		return whole(n), err
 	}
 	digits := strings.TrimPrefix(s, "-")
@@ -170,5 +170,5 @@ func readDecimal(v any) (any, error) {
 	return nil, mustBe("a number", v)
 }
 
-// boxed fits a typed result into a reader's.
-func boxed[T any](v T, err error) (any, error) { return v, err }
+// boxResult fits a typed result into a reader's.
+func boxResult[T any](v T, err error) (any, error) { return v, err }

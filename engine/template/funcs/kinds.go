@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// The names that these give are Go's, as in sprig: "map[string]interface {}"
-// and "slice", not "map" and "list".
+// kindFuncs tell what a value is. The names that they give are Go's, as in sprig:
+// "map[string]interface {}" and "slice", not "map" and "list".
 var kindFuncs = map[string]any{
 	"typeOf":     typeOf,
 	"typeIs":     func(name string, v any) bool { return name == typeOf(v) },

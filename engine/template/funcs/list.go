@@ -6,20 +6,20 @@ import (
 )
 
 var listFuncs = map[string]any{
-	"list": list, "tuple": list,
-	"append": push, "mustAppend": push,
-	"push": push, "mustPush": push,
-	"prepend": prepend, "mustPrepend": prepend,
-	"concat": concat,
-	"chunk":  chunk, "mustChunk": chunk,
-	"reverse": reverse, "mustReverse": reverse,
-	"first": first, "mustFirst": first,
-	"last": last, "mustLast": last,
-	"rest": rest, "mustRest": rest,
-	"initial": initial, "mustInitial": initial,
+	"list": makeList, "tuple": makeList,
+	"append": pushItem, "mustAppend": pushItem,
+	"push": pushItem, "mustPush": pushItem,
+	"prepend": prependItem, "mustPrepend": prependItem,
+	"concat": concatLists,
+	"chunk":  chunkList, "mustChunk": chunkList,
+	"reverse": reverseList, "mustReverse": reverseList,
+	"first": firstItem, "mustFirst": firstItem,
+	"last": lastItem, "mustLast": lastItem,
+	"rest": restItems, "mustRest": restItems,
+	"initial": initialItems, "mustInitial": initialItems,
 }
 
-func list(lim Limits, items ...any) ([]any, error) {
+func makeList(lim Limits, items ...any) ([]any, error) {
 	return slices.Clone(items), fitsNodes(lim, items...)
 }
 
@@ -31,18 +31,18 @@ type spare struct {
 	nodes int // of the list
 }
 
-func push(lim Limits, list []any, item any) ([]any, error) {
+func pushItem(lim Limits, list []any, item any) ([]any, error) {
 	c := counter{left: lim.Nodes - 1}
 	free, found := spareOf(list)
 	err := errNone
 	switch {
 	case !found:
-		err = c.count(list, 2)
+		err = c.countValue(list, 2)
 	case free.nodes <= c.left:
 		c.left, err = c.left-free.nodes, nil
 	}
 	if err == nil {
-		err = c.count(item, 2)
+		err = c.countValue(item, 2)
 	}
 	if errors.Is(err, errDeep) {
 		return nil, err
@@ -67,17 +67,17 @@ func spareOf(list []any) (*spare, bool) {
 	return free, found
 }
 
-func prepend(lim Limits, list []any, item any) ([]any, error) {
+func prependItem(lim Limits, list []any, item any) ([]any, error) {
 	if err := fitsNodes(lim, list, item); err != nil {
 		return nil, err
 	}
 	return append([]any{item}, list...), nil
 }
 
-func concat(lim Limits, lists ...any) ([]any, error) {
+func concatLists(lim Limits, lists ...any) ([]any, error) {
 	for i, v := range lists {
 		if _, ok := v.([]any); !ok && v != nil {
-			return nil, argument(i, mustBe("a list", v))
+			return nil, wrapArgument(i, mustBe("a list", v))
 		}
 	}
 	if err := fitsNodes(lim, lists...); err != nil {
@@ -91,10 +91,10 @@ func concat(lim Limits, lists ...any) ([]any, error) {
 	return out, nil
 }
 
-// chunk parts a list into lists of a size; the last may be shorter.
-func chunk(lim Limits, size int64, list []any) ([]any, error) {
+// chunkList parts a list into lists of a size; the last may be shorter.
+func chunkList(lim Limits, size int64, list []any) ([]any, error) {
 	if size < 1 {
-		return nil, argument(0, errors.New("must be at least 1"))
+		return nil, wrapArgument(0, errors.New("must be at least 1"))
 	}
 	chunks := (int64(len(list)) + size - 1) / max(1, size)
 	if size >= int64(len(list)) {
@@ -115,26 +115,26 @@ func chunk(lim Limits, size int64, list []any) ([]any, error) {
 	return out, nil
 }
 
-func reverse(list []any) []any {
+func reverseList(list []any) []any {
 	out := slices.Clone(list)
 	slices.Reverse(out)
 	return out
 }
 
-func first(list []any) any {
+func firstItem(list []any) any {
 	if len(list) == 0 {
 		return nil
 	}
 	return list[0]
 }
 
-func last(list []any) any {
+func lastItem(list []any) any {
 	if len(list) == 0 {
 		return nil
 	}
 	return list[len(list)-1]
 }
 
-func rest(list []any) []any { return slices.Clip(list[min(1, len(list)):]) }
+func restItems(list []any) []any { return slices.Clip(list[min(1, len(list)):]) }
 
-func initial(list []any) []any { return slices.Clip(list[:max(0, len(list)-1)]) }
+func initialItems(list []any) []any { return slices.Clip(list[:max(0, len(list)-1)]) }

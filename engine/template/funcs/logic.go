@@ -3,19 +3,19 @@ package funcs
 import "errors"
 
 var logicFuncs = map[string]any{
-	"not":      func(v any) bool { return empty(v) },
-	"empty":    empty,
+	"not":      func(v any) bool { return isEmpty(v) },
+	"empty":    isEmpty,
 	"default":  sized{1, 2, orDefault},
 	"ifNil":    ifNil,
-	"coalesce": coalesce,
-	"ternary":  ternary,
+	"coalesce": coalesceValues,
+	"ternary":  chooseValue,
 	"all":      allOf,
 	"any":      anyOf,
 }
 
-// empty reports whether a value is nothing, false, 0, "" or an empty collection.
+// isEmpty reports whether a value is nothing, false, 0, "" or an empty collection.
 // It is the opposite of what if takes for true.
-func empty(v any) bool {
+func isEmpty(v any) bool {
 	switch v := v.(type) {
 	case nil:
 		return true
@@ -37,7 +37,7 @@ func empty(v any) bool {
 
 // orDefault gives the second argument unless it is empty or left out.
 func orDefault(args ...any) any {
-	if len(args) < 2 || empty(args[1]) {
+	if len(args) < 2 || isEmpty(args[1]) {
 		return args[0]
 	}
 	return args[1]
@@ -52,16 +52,16 @@ func ifNil(fallback, v any) any {
 	return v
 }
 
-func coalesce(args ...any) any {
+func coalesceValues(args ...any) any {
 	for _, v := range args {
-		if !empty(v) {
+		if !isEmpty(v) {
 			return v
 		}
 	}
 	return nil
 }
 
-func ternary(yes, no any, which truth) any {
+func chooseValue(yes, no any, which truth) any {
 	if which {
 		return yes
 	}
@@ -70,7 +70,7 @@ func ternary(yes, no any, which truth) any {
 
 func allOf(args ...any) bool {
 	for _, v := range args {
-		if empty(v) {
+		if isEmpty(v) {
 			return false
 		}
 	}
@@ -79,7 +79,7 @@ func allOf(args ...any) bool {
 
 func anyOf(args ...any) bool {
 	for _, v := range args {
-		if !empty(v) {
+		if !isEmpty(v) {
 			return true
 		}
 	}

@@ -31,8 +31,8 @@ func fitsBytes(n int, lim Limits) error {
 	return nil
 }
 
-// times multiplies lengths; what overflows is math.MaxInt.
-func times(a, b int) int {
+// multiplyLengths multiplies lengths; what overflows is math.MaxInt.
+func multiplyLengths(a, b int) int {
 	if a <= 0 || b <= 0 {
 		return 0
 	}
@@ -42,8 +42,8 @@ func times(a, b int) int {
 	return a * b
 }
 
-// plus adds lengths; what overflows is math.MaxInt.
-func plus(a, b int) int {
+// addLengths adds lengths; what overflows is math.MaxInt.
+func addLengths(a, b int) int {
 	if a > math.MaxInt-b {
 		return math.MaxInt
 	}
@@ -64,7 +64,7 @@ func fitsNodesOf(lim Limits, n int, item func(i int) any) error {
 	}
 	c := counter{left: lim.Nodes - 1}
 	for i := range n {
-		if err := c.count(item(i), 2); err != nil {
+		if err := c.countValue(item(i), 2); err != nil {
 			if errors.Is(err, errDeep) {
 				return err
 			}
@@ -79,7 +79,7 @@ type counter struct{ left int }
 
 var errNone = errors.New("no nodes are left")
 
-func (c *counter) count(v any, depth int) error {
+func (c *counter) countValue(v any, depth int) error {
 	c.left--
 	if c.left < 0 {
 		return errNone
@@ -90,13 +90,13 @@ func (c *counter) count(v any, depth int) error {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			if err := c.count(item, depth+1); err != nil {
+			if err := c.countValue(item, depth+1); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
 		for _, item := range v {
-			if err := c.count(item, depth+1); err != nil {
+			if err := c.countValue(item, depth+1); err != nil {
 				return err
 			}
 		}

@@ -3,8 +3,8 @@ package funcs
 import "maps"
 
 var mergeFuncs = map[string]any{
-	"merge": merge(fill), "mustMerge": merge(fill),
-	"mergeOverwrite": merge(overwrite), "mustMergeOverwrite": merge(overwrite),
+	"merge": makeMerge(fillMap), "mustMerge": makeMerge(fillMap),
+	"mergeOverwrite": makeMerge(overwriteMap), "mustMergeOverwrite": makeMerge(overwriteMap),
 }
 
 // mergedShare is the part of the limit of nodes that a merge may have: it is
@@ -12,12 +12,12 @@ var mergeFuncs = map[string]any{
 // shared before.
 const mergedShare = 4
 
-// merge makes a function that merges maps into the first, from left to right.
-func merge(into func(dst, src map[string]any) map[string]any) any {
+// makeMerge makes a function that merges maps into the first, from left to right.
+func makeMerge(into func(dst, src map[string]any) map[string]any) any {
 	return func(lim Limits, dst map[string]any, srcs ...any) (map[string]any, error) {
 		for i, v := range srcs {
 			if _, ok := v.(map[string]any); !ok && v != nil {
-				return nil, argument(i+1, mustBe("a map", v))
+				return nil, wrapArgument(i+1, mustBe("a map", v))
 			}
 		}
 		lim.Nodes /= mergedShare
@@ -32,30 +32,30 @@ func merge(into func(dst, src map[string]any) map[string]any) any {
 	}
 }
 
-// fill adds what the first map lacks or has empty, at every depth of maps.
-func fill(dst, src map[string]any) map[string]any {
+// fillMap adds what the first map lacks or has empty, at every depth of maps.
+func fillMap(dst, src map[string]any) map[string]any {
 	out := withRoom(dst, src)
 	for key, v := range src {
 		have, there := out[key]
 		if below, ok := bothMaps(have, v); ok {
-			if out[key] = fill(below[0], below[1]); empty(out[key]) {
+			if out[key] = fillMap(below[0], below[1]); isEmpty(out[key]) {
 				out[key] = v
 			}
 			continue
 		}
-		if v != nil && (!there || empty(have)) {
+		if v != nil && (!there || isEmpty(have)) {
 			out[key] = v
 		}
 	}
 	return out
 }
 
-// overwrite takes what the second map has, at every depth of maps.
-func overwrite(dst, src map[string]any) map[string]any {
+// overwriteMap takes what the second map has, at every depth of maps.
+func overwriteMap(dst, src map[string]any) map[string]any {
 	out := withRoom(dst, src)
 	for key, v := range src {
 		if below, ok := bothMaps(out[key], v); ok {
-			out[key] = overwrite(below[0], below[1])
+			out[key] = overwriteMap(below[0], below[1])
 			continue
 		}
 		out[key] = v

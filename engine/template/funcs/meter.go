@@ -14,7 +14,7 @@ type jsonMeter struct {
 	html   bool // <, > and & are written as \u003c
 }
 
-func (m *jsonMeter) take(n int) error {
+func (m *jsonMeter) takeBytes(n int) error {
 	m.left -= n
 	if m.left < 0 {
 		return errNone
@@ -22,78 +22,78 @@ func (m *jsonMeter) take(n int) error {
 	return nil
 }
 
-func (m *jsonMeter) value(v any, depth int) error {
+func (m *jsonMeter) takeValue(v any, depth int) error {
 	if depth > maxDepth {
 		return errDeep
 	}
 	switch v := v.(type) {
 	case nil:
-		return m.take(len("null"))
+		return m.takeBytes(len("null"))
 	case bool:
-		return m.take(len(strconv.FormatBool(v)))
+		return m.takeBytes(len(strconv.FormatBool(v)))
 	case int64:
-		return m.take(len(strconv.FormatInt(v, 10)))
+		return m.takeBytes(len(strconv.FormatInt(v, 10)))
 	case float64:
-		return m.take(jsonNumber(v))
+		return m.takeBytes(jsonNumber(v))
 	case string:
-		return m.text(v)
+		return m.takeText(v)
 	case []any:
-		return m.list(v, depth)
+		return m.takeList(v, depth)
 	case map[string]any:
-		return m.dict(v, depth)
+		return m.takeDict(v, depth)
 	}
 	return nil
 }
 
-// between is what stands between two entries: a comma, and a line break with
+// takeSeparator is what stands between two entries: a comma, and a line break with
 // its blanks.
-func (m *jsonMeter) between(depth int) int {
+func (m *jsonMeter) takeSeparator(depth int) int {
 	if m.indent == 0 {
 		return 1
 	}
 	return 2 + depth*m.indent
 }
 
-func (m *jsonMeter) list(list []any, depth int) error {
+func (m *jsonMeter) takeList(list []any, depth int) error {
 	for _, item := range list {
-		if err := m.take(m.between(depth)); err != nil {
+		if err := m.takeBytes(m.takeSeparator(depth)); err != nil {
 			return err
 		}
-		if err := m.value(item, depth+1); err != nil {
+		if err := m.takeValue(item, depth+1); err != nil {
 			return err
 		}
 	}
-	return m.end(len(list), depth)
+	return m.takeEnd(len(list), depth)
 }
 
-func (m *jsonMeter) dict(dict map[string]any, depth int) error {
+func (m *jsonMeter) takeDict(dict map[string]any, depth int) error {
 	for key, item := range dict {
-		if err := m.take(m.between(depth) + len(": ")); err != nil {
+		if err := m.takeBytes(m.takeSeparator(depth) + len(": ")); err != nil {
 			return err
 		}
-		if err := m.text(key); err != nil {
+		if err := m.takeText(key); err != nil {
 			return err
 		}
-		if err := m.value(item, depth+1); err != nil {
+		if err := m.takeValue(item, depth+1); err != nil {
 			return err
 		}
 	}
-	return m.end(len(dict), depth)
+	return m.takeEnd(len(dict), depth)
 }
 
-// end takes the brackets; the last entry has no comma.
-func (m *jsonMeter) end(entries, depth int) error {
+// takeEnd takes the brackets; the last entry has no comma.
+func (m *jsonMeter) takeEnd(entries, depth int) error {
 	if entries == 0 {
-		return m.take(len("[]"))
+		return m.takeBytes(len("[]"))
 	}
 	if m.indent == 0 {
-		return m.take(len("[]") - 1)
+		return m.takeBytes(len("[]") - 1)
 	}
-	return m.take(len("[]\n") - 1 + (depth-1)*m.indent)
+	return m.takeBytes(len("[]\n") - 1 + (depth-1)*m.indent)
 }
 
-func (m *jsonMeter) text(s string) error {
-	if err := m.take(len(s) + len(`""`)); err != nil {
+func (m *jsonMeter) takeText(s string) error {
+	if err := m.takeBytes(len(s) + len(`""`)); err != nil {
 		return err
 	}
 	more := 0
@@ -111,7 +111,7 @@ func (m *jsonMeter) text(s string) error {
 			return errNone
 		}
 	}
-	return m.take(more)
+	return m.takeBytes(more)
 }
 
 // jsonNumber is the length of a number as JSON, or a few bytes more: from 1e21

@@ -21,7 +21,7 @@ const (
 func childName(name, suffix string) (string, error) {
 	for i, part := range []string{name, suffix} {
 		if part == "" {
-			return "", argument(i, errors.New("is empty"))
+			return "", wrapArgument(i, errors.New("is empty"))
 		}
 	}
 	whole := name + "-" + suffix
@@ -29,7 +29,7 @@ func childName(name, suffix string) (string, error) {
 		return whole, nil
 	}
 	sum := sha256.Sum256([]byte(whole))
-	head := whole[:end(whole, min(len(whole), MaxName-hashSize-1))]
+	head := whole[:alignEnd(whole, min(len(whole), MaxName-hashSize-1))]
 	if head = trimName(head); head != "" {
 		head += "-"
 	}

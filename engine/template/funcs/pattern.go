@@ -33,19 +33,19 @@ type pattern struct {
 	prog *syntax.Prog
 }
 
-// compile gives a pattern that may look through the text.
-func compile(expr, text string) (*pattern, error) {
-	p, err := cached(expr)
+// compileFor gives a pattern that may look through the text.
+func compileFor(expr, text string) (*pattern, error) {
+	p, err := cachedPattern(expr)
 	if err != nil {
-		return nil, argument(0, err)
+		return nil, wrapArgument(0, err)
 	}
-	if times(p.size, len(text)) > maxScan {
+	if multiplyLengths(p.size, len(text)) > maxScan {
 		return nil, fmt.Errorf("a pattern of %d steps takes too long on %d bytes", p.size, len(text))
 	}
 	return p, nil
 }
 
-func cached(expr string) (*pattern, error) {
+func cachedPattern(expr string) (*pattern, error) {
 	if len(expr) > maxPattern {
 		return nil, fmt.Errorf("is a pattern of %d bytes, more than the limit of %d", len(expr), maxPattern)
 	}
@@ -54,7 +54,7 @@ func cached(expr string) (*pattern, error) {
 	if p := patterns.all[expr]; p != nil {
 		return p, nil
 	}
-	p, err := compiled(expr)
+	p, err := compilePattern(expr)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func cached(expr string) (*pattern, error) {
 	return p, nil
 }
 
-func compiled(expr string) (*pattern, error) {
+func compilePattern(expr string) (*pattern, error) {
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		var known *syntax.Error
@@ -94,21 +94,21 @@ func compiled(expr string) (*pattern, error) {
 func programSize(re *syntax.Regexp) int {
 	n := 1
 	for _, sub := range re.Sub {
-		n = plus(n, programSize(sub))
+		n = addLengths(n, programSize(sub))
 	}
 	switch re.Op {
 	case syntax.OpLiteral:
 		return len(re.Rune)
 	case syntax.OpRepeat:
-		return times(n, max(1, re.Min+1, re.Max))
+		return multiplyLengths(n, max(1, re.Min+1, re.Max))
 	}
-	return plus(n, 1)
+	return addLengths(n, 1)
 }
 
 // forAll gives a pattern of which the text has not too many matches, and which
 // finds them in time.
 func forAll(lim Limits, expr, s string) (*pattern, error) {
-	p, err := compile(expr, s)
+	p, err := compileFor(expr, s)
 	if err != nil {
 		return nil, err
 	}
@@ -121,11 +121,11 @@ func forAll(lim Limits, expr, s string) (*pattern, error) {
 func (p *pattern) countMatches(lim Limits, s string) error {
 	most := lim.Nodes / (p.NumSubexp() + 1)
 	steps := maxSearch / (1 + p.NumSubexp()/groupsPerStep) // each takes its groups along
-	if len(s)+1 < most && times(len(s)+1, times(p.size, len(s)+1)) <= steps {
+	if len(s)+1 < most && multiplyLengths(len(s)+1, multiplyLengths(p.size, len(s)+1)) <= steps {
 		return nil
 	}
-	n, w := 0, p.walk(steps)
-	w.all(s, func(int, int) bool { n++; return n < most })
+	n, w := 0, p.beginWalk(steps)
+	w.findAll(s, func(int, int) bool { n++; return n < most })
 	switch {
 	case w.left < 0:
 		return errors.New("finding all matches takes too long")

@@ -45,14 +45,14 @@ func FuzzPattern(f *testing.F) {
 	}
 	parsed := fuzzed.Passed(f)
 	f.Fuzz(func(t *testing.T, pattern, text string) {
-		p, err := cached(pattern)
+		p, err := cachedPattern(pattern)
 		if err != nil || len(text) > 300 || p.size > 200 {
 			return
 		}
 		parsed()
 		var got [][]int
-		w := p.walk(1 << 24)
-		w.all(text, func(from, to int) bool { got = append(got, []int{from, to}); return true })
+		w := p.beginWalk(1 << 24)
+		w.findAll(text, func(from, to int) bool { got = append(got, []int{from, to}); return true })
 		if w.left < 0 {
 			return
 		}
@@ -65,7 +65,7 @@ func FuzzPattern(f *testing.F) {
 		}
 		for _, call := range [][]any{{"regexFindAll", pattern, text, int64(-1)}, {"regexReplaceAllLiteral", pattern, text, text}} {
 			out, err := Table()[call[0].(string)].Call(call[1:], Limits{})
-			if again, errAgain := Table()[call[0].(string)].Call(call[1:], Limits{}); (err == nil) != (errAgain == nil) || !equal(out, again) {
+			if again, errAgain := Table()[call[0].(string)].Call(call[1:], Limits{}); (err == nil) != (errAgain == nil) || !areEqual(out, again) {
 				t.Fatalf("%v twice is not the same", call)
 			}
 			if list, ok := out.([]any); ok && utf8.ValidString(text) && len(list) != len(want) {

@@ -11,7 +11,7 @@ import (
 var printFuncs = map[string]any{
 	"print":   printAll,
 	"println": printLine,
-	"printf":  printf,
+	"printf":  formatText,
 }
 
 // printAll joins values; blanks go between two that are both no text.

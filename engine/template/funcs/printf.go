@@ -12,9 +12,9 @@ import (
 // maxPad is the largest width and precision that printf takes.
 const maxPad = 1024
 
-// printf formats as fmt.Sprintf does, directive by directive; what fmt would
+// formatText formats as fmt.Sprintf does, directive by directive; what fmt would
 // report within the text, such as %!d(string=…), is an error.
-func printf(lim Limits, format string, args ...any) (string, error) {
+func formatText(lim Limits, format string, args ...any) (string, error) {
 	return Format(lim, format, args, nil)
 }
 
@@ -24,12 +24,12 @@ func printf(lim Limits, format string, args ...any) (string, error) {
 // itself.
 func Format(lim Limits, format string, args []any, want func(spec string, verb rune, i int)) (string, error) {
 	f := &formatter{format: format, args: args, used: make([]bool, len(args)), want: want, lim: lim}
-	return f.all()
+	return f.formatAll()
 }
 
-func (f *formatter) all() (string, error) {
+func (f *formatter) formatAll() (string, error) {
 	for f.pos < len(f.format) {
-		if err := f.step(); err != nil {
+		if err := f.takeStep(); err != nil {
 			return "", err
 		}
 		if err := fitsAppended(f.out, f.lim); err != nil {
@@ -38,7 +38,7 @@ func (f *formatter) all() (string, error) {
 	}
 	for i, used := range f.used {
 		if !used && !f.jumped {
-			return "", argument(i+1, errors.New("is not used by the format"))
+			return "", wrapArgument(i+1, errors.New("is not used by the format"))
 		}
 	}
 	return string(f.out), nil
@@ -58,8 +58,8 @@ type formatter struct {
 	want   func(spec string, verb rune, i int) // instead of values
 }
 
-// step copies text up to a directive, or does one directive.
-func (f *formatter) step() error {
+// takeStep copies text up to a directive, or does one directive.
+func (f *formatter) takeStep() error {
 	rest := f.format[f.pos:]
 	if n := strings.IndexByte(rest, '%'); n != 0 {
 		if n < 0 {
@@ -70,7 +70,7 @@ func (f *formatter) step() error {
 		return nil
 	}
 	f.pos++
-	spec, err := f.spec()
+	spec, err := f.readSpec()
 	if err != nil {
 		return err
 	}
@@ -83,32 +83,32 @@ func (f *formatter) step() error {
 		f.out = append(f.out, '%')
 		return nil
 	}
-	i, v, err := f.argument()
+	i, v, err := f.nextArgument()
 	if err != nil {
 		return err
 	}
-	return f.put(spec, verb, i, v)
+	return f.putValue(spec, verb, i, v)
 }
 
-// spec reads flags, width and precision and gives them with plain numbers.
-func (f *formatter) spec() (string, error) {
+// readSpec reads flags, width and precision and gives them with plain numbers.
+func (f *formatter) readSpec() (string, error) {
 	from := f.pos
 	for f.pos < len(f.format) && strings.IndexByte("+-# 0", f.format[f.pos]) >= 0 {
 		f.pos++
 	}
 	spec := "%" + f.format[from:f.pos]
 	f.aimed = false
-	width, err := f.number()
+	width, err := f.readNumber()
 	if err != nil {
 		return "", err
 	}
 	spec += width
-	if f.at(".") {
+	if f.isAt(".") {
 		if f.aimed {
 			return "", errAim
 		}
 		f.pos++
-		precision, err := f.number()
+		precision, err := f.readNumber()
 		if err != nil {
 			return "", err
 		}
@@ -120,31 +120,31 @@ func (f *formatter) spec() (string, error) {
 	if f.aimed {
 		return spec, nil
 	}
-	return spec, f.index()
+	return spec, f.readIndex()
 }
 
-func (f *formatter) at(what string) bool { return strings.HasPrefix(f.format[f.pos:], what) }
+func (f *formatter) isAt(what string) bool { return strings.HasPrefix(f.format[f.pos:], what) }
 
-// number reads a width or precision: digits, or a star for an argument, which
+// readNumber reads a width or precision: digits, or a star for an argument, which
 // an index may stand before.
-func (f *formatter) number() (string, error) {
-	if err := f.index(); err != nil {
+func (f *formatter) readNumber() (string, error) {
+	if err := f.readIndex(); err != nil {
 		return "", err
 	}
-	if f.at("*") {
+	if f.isAt("*") {
 		f.pos++
 		f.aimed = false
-		return f.star()
+		return f.readStar()
 	}
-	digits, err := f.digits()
+	digits, err := f.readDigits()
 	if err == nil && digits != "" && f.aimed {
 		err = errAim
 	}
 	return digits, err
 }
 
-func (f *formatter) star() (string, error) {
-	i, v, err := f.argument()
+func (f *formatter) readStar() (string, error) {
+	i, v, err := f.nextArgument()
 	if err != nil {
 		return "", err
 	}
@@ -152,17 +152,17 @@ func (f *formatter) star() (string, error) {
 		f.want("", '*', i)
 		return "", nil
 	}
-	n, err := integer(v)
+	n, err := readInteger(v)
 	if err != nil {
-		return "", argument(i+1, err)
+		return "", wrapArgument(i+1, err)
 	}
 	if n > maxPad || n < -maxPad {
-		return "", argument(i+1, fmt.Errorf("is a width or precision of more than %d", maxPad))
+		return "", wrapArgument(i+1, fmt.Errorf("is a width or precision of more than %d", maxPad))
 	}
 	return strconv.FormatInt(n, 10), nil
 }
 
-func (f *formatter) digits() (string, error) {
+func (f *formatter) readDigits() (string, error) {
 	from := f.pos
 	for f.pos < len(f.format) && f.format[f.pos] >= '0' && f.format[f.pos] <= '9' {
 		f.pos++
@@ -176,18 +176,18 @@ func (f *formatter) digits() (string, error) {
 
 var errAim = errors.New("an argument index in the format stands before a number; it belongs before a star or the verb")
 
-// index reads an explicit argument index such as [2].
-func (f *formatter) index() error {
-	if !f.at("[") {
+// readIndex reads an explicit argument index such as [2].
+func (f *formatter) readIndex() error {
+	if !f.isAt("[") {
 		return nil
 	}
 	f.pos++
-	digits, err := f.digits()
+	digits, err := f.readDigits()
 	if err != nil {
 		return err
 	}
 	n, err := strconv.Atoi(digits)
-	if err != nil || !f.at("]") {
+	if err != nil || !f.isAt("]") {
 		return errors.New("an argument index in the format is no number in brackets")
 	}
 	f.pos++
@@ -195,7 +195,7 @@ func (f *formatter) index() error {
 	return nil
 }
 
-func (f *formatter) argument() (int, any, error) {
+func (f *formatter) nextArgument() (int, any, error) {
 	i := f.next
 	if i < 0 || i >= len(f.args) {
 		return 0, nil, fmt.Errorf("the format wants an argument %d, which is not there", i+2)
@@ -208,28 +208,28 @@ func (f *formatter) argument() (int, any, error) {
 // blank with x.
 var longest = map[rune]int{'q': 4, 'x': 5, 'X': 5}
 
-// put formats one value.
-func (f *formatter) put(spec string, verb rune, i int, v any) error {
+// putValue formats one value.
+func (f *formatter) putValue(spec string, verb rune, i int, v any) error {
 	if f.want != nil {
 		if !strings.ContainsRune(verbs, verb) {
-			return argument(i+1, errVerb(verb))
+			return wrapArgument(i+1, errVerb(verb))
 		}
 		f.want(spec, verb, i)
 		return nil
 	}
 	v, err := fitVerb(verb, v)
 	if err != nil {
-		return argument(i+1, err)
+		return wrapArgument(i+1, err)
 	}
 	switch v := v.(type) {
 	case []any, map[string]any:
 		if spec != "%" {
-			return argument(i+1, fmt.Errorf("is %s, which takes no flags or width", kind(v)))
+			return wrapArgument(i+1, fmt.Errorf("is %s, which takes no flags or width", kindName(v)))
 		}
 		f.out, err = AppendText(f.out, v, f.lim)
 		return err
 	case string:
-		if n := times(len(v), max(1, longest[verb])); n > f.lim.Bytes-len(f.out) {
+		if n := multiplyLengths(len(v), max(1, longest[verb])); n > f.lim.Bytes-len(f.out) {
 			return tooLong(math.MaxInt, f.lim)
 		}
 	}

@@ -167,7 +167,7 @@ func FuzzFunctions(f *testing.F) {
 				args := slices.Concat(pool[shift:], pool)[:count]
 				out, err := fn.Call(args, smallLimits)
 				gave = gave || err == nil
-				if again, errAgain := fn.Call(args, smallLimits); (err == nil) != (errAgain == nil) || err == nil && x == x && !equal(out, again) {
+				if again, errAgain := fn.Call(args, smallLimits); (err == nil) != (errAgain == nil) || err == nil && x == x && !areEqual(out, again) {
 					t.Errorf("%s twice is not the same: %v and %v", fn.Name, out, again)
 				}
 				if nodes, _ := size(out); err == nil && nodes > 1000 && !math.IsInf(x, 0) && x == x {

@@ -6,15 +6,15 @@ import (
 )
 
 var readFuncs = map[string]any{
-	"len":    length,
-	"index":  sized{1, -1, index},
-	"get":    get,
+	"len":    lengthOf,
+	"index":  sized{1, -1, indexValue},
+	"get":    getKey,
 	"hasKey": hasKey,
-	"dig":    sized{3, -1, dig},
+	"dig":    sized{3, -1, digValue},
 }
 
-// length counts bytes, items or entries; nothing has none.
-func length(v any) (int, error) {
+// lengthOf counts bytes, items or entries; nothing has none.
+func lengthOf(v any) (int, error) {
 	switch v := v.(type) {
 	case nil:
 		return 0, nil
@@ -25,11 +25,11 @@ func length(v any) (int, error) {
 	case map[string]any:
 		return len(v), nil
 	}
-	return 0, argument(0, mustBe("a string, a list or a map", v))
+	return 0, wrapArgument(0, mustBe("a string, a list or a map", v))
 }
 
-// index goes down into maps and lists. What is not there is nothing.
-func index(args ...any) (any, error) {
+// indexValue goes down into maps and lists. What is not there is nothing.
+func indexValue(args ...any) (any, error) {
 	v := args[0]
 	for i, at := range args[1:] {
 		switch in := v.(type) {
@@ -38,50 +38,50 @@ func index(args ...any) (any, error) {
 		case map[string]any:
 			key, ok := at.(string)
 			if !ok {
-				return nil, argument(i+1, mustBe("a string, the key of a map", at))
+				return nil, wrapArgument(i+1, mustBe("a string, the key of a map", at))
 			}
 			v = in[key]
 		case []any:
-			n, err := integer(at)
+			n, err := readInteger(at)
 			if err != nil {
-				return nil, argument(i+1, err)
+				return nil, wrapArgument(i+1, err)
 			}
 			if n < 0 {
-				return nil, argument(i+1, errNegative)
+				return nil, wrapArgument(i+1, errNegative)
 			}
 			v = nil
 			if n < int64(len(in)) {
 				v = in[n]
 			}
 		default:
-			return nil, argument(i+1, fmt.Errorf("looks into %s; only lists and maps have parts", kind(v)))
+			return nil, wrapArgument(i+1, fmt.Errorf("looks into %s; only lists and maps have parts", kindName(v)))
 		}
 	}
 	return v, nil
 }
 
-func get(m map[string]any, key string) any { return m[key] }
+func getKey(m map[string]any, key string) any { return m[key] }
 
 func hasKey(m map[string]any, key string) bool {
 	_, ok := m[key]
 	return ok
 }
 
-// dig goes down the keys into the last argument; where that leads to nothing
+// digValue goes down the keys into the last argument; where that leads to nothing
 // it gives the last but one.
-func dig(args ...any) (any, error) {
+func digValue(args ...any) (any, error) {
 	keys, fallback, v := args[:len(args)-2], args[len(args)-2], args[len(args)-1]
 	if _, ok := v.(map[string]any); !ok && v != nil {
-		return nil, argument(len(args)-1, mustBe("a map", v))
+		return nil, wrapArgument(len(args)-1, mustBe("a map", v))
 	}
 	for i, arg := range keys {
 		key, ok := arg.(string)
 		if !ok {
-			return nil, argument(i, mustBe("a string", arg))
+			return nil, wrapArgument(i, mustBe("a string", arg))
 		}
 		m, ok := v.(map[string]any)
 		if !ok && v != nil {
-			return nil, argument(i, errors.New("looks into "+kind(v)+"; only maps have keys"))
+			return nil, wrapArgument(i, errors.New("looks into "+kindName(v)+"; only maps have keys"))
 		}
 		v = m[key]
 	}

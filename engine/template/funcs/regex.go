@@ -18,7 +18,7 @@ var regexFuncs = map[string]any{
 }
 
 func regexMatch(expr, s string) (bool, error) {
-	p, err := compile(expr, s)
+	p, err := compileFor(expr, s)
 	if err != nil {
 		return false, err
 	}
@@ -26,7 +26,7 @@ func regexMatch(expr, s string) (bool, error) {
 }
 
 func regexFind(expr, s string) (string, error) {
-	p, err := compile(expr, s)
+	p, err := compileFor(expr, s)
 	if err != nil {
 		return "", err
 	}
@@ -77,8 +77,8 @@ func replaceMatches(lim Limits, expr, s string, to replacement) (string, error) 
 		groups = strings.Count(to.text, "$")
 	}
 	for _, m := range p.FindAllStringSubmatchIndex(s, -1) {
-		most := plus(m[0]-last+len(to.text), times(groups, m[1]-m[0]))
-		if plus(len(out), most) > lim.Bytes {
+		most := addLengths(m[0]-last+len(to.text), multiplyLengths(groups, m[1]-m[0]))
+		if addLengths(len(out), most) > lim.Bytes {
 			return "", tooLong(math.MaxInt, lim)
 		}
 		out = append(out, s[last:m[0]]...)

@@ -49,7 +49,7 @@ func TestYAMLComesBack(t *testing.T) {
 			}
 			t.Fatal(err)
 		}
-		if !equal(v, got) {
+		if !areEqual(v, got) {
 			t.Error(cmp.Diff(v, got))
 		}
 	})
@@ -93,7 +93,7 @@ func TestJSONIsGos(t *testing.T) {
 func checkMeter(t *rapid.T, v any, indent, length int) {
 	const lots = 1 << 30
 	meter := jsonMeter{left: lots, indent: indent, html: true}
-	if err := meter.value(v, 1); err != nil {
+	if err := meter.takeValue(v, 1); err != nil {
 		t.Fatal(err)
 	}
 	if n := lots - meter.left; n < length || n > 2*length+10 {

@@ -3,50 +3,50 @@ package funcs
 import "hash/maphash"
 
 var searchFuncs = map[string]any{
-	"has": has, "mustHas": has,
-	"without": without, "mustWithout": without,
-	"uniq": uniq, "mustUniq": uniq,
-	"compact": compact, "mustCompact": compact,
+	"has": hasItem, "mustHas": hasItem,
+	"without": withoutItems, "mustWithout": withoutItems,
+	"uniq": uniqueItems, "mustUniq": uniqueItems,
+	"compact": compactList, "mustCompact": compactList,
 }
 
-func has(item any, list []any) bool {
+func hasItem(item any, list []any) bool {
 	for _, v := range list {
-		if equal(item, v) {
+		if areEqual(item, v) {
 			return true
 		}
 	}
 	return false
 }
 
-func without(list []any, unwanted ...any) []any {
+func withoutItems(list []any, unwanted ...any) []any {
 	out := []any{}
 	for _, v := range list {
-		if !has(v, unwanted) {
+		if !hasItem(v, unwanted) {
 			out = append(out, v)
 		}
 	}
 	return out
 }
 
-// compact leaves out what is empty.
-func compact(list []any) []any {
+// compactList leaves out what is empty.
+func compactList(list []any) []any {
 	out := []any{}
 	for _, v := range list {
-		if !empty(v) {
+		if !isEmpty(v) {
 			out = append(out, v)
 		}
 	}
 	return out
 }
 
-// uniq keeps the first of items that are equal. It compares only items of the
+// uniqueItems keeps the first of items that are equal. It compares only items of the
 // same hash: a list of ten thousand is no matter of seconds.
-func uniq(list []any) []any {
+func uniqueItems(list []any) []any {
 	out := []any{}
 	seen := map[uint64][]any{}
 	for _, v := range list {
-		h := hash(v)
-		if has(v, seen[h]) {
+		h := hashValue(v)
+		if hasItem(v, seen[h]) {
 			continue
 		}
 		seen[h] = append(seen[h], v)
@@ -57,20 +57,20 @@ func uniq(list []any) []any {
 
 var hashSeed = maphash.MakeSeed()
 
-// hash gives equal values the same number. It decides only what is compared,
+// hashValue gives equal values the same number. It decides only what is compared,
 // so that it differs from process to process changes no result.
-func hash(v any) uint64 {
+func hashValue(v any) uint64 {
 	switch v := v.(type) {
 	case []any:
 		sum := uint64(len(v)) + 1
 		for _, item := range v {
-			sum = sum*31 + hash(item)
+			sum = sum*31 + hashValue(item)
 		}
 		return sum
 	case map[string]any:
 		sum := uint64(len(v)) + 2
 		for key, item := range v {
-			sum += maphash.String(hashSeed, key) ^ (hash(item) * 31)
+			sum += maphash.String(hashSeed, key) ^ (hashValue(item) * 31)
 		}
 		return sum
 	case float64:

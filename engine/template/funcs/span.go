@@ -8,13 +8,13 @@ import (
 )
 
 var rangeFuncs = map[string]any{
-	"until":     until,
+	"until":     countUntil,
 	"untilStep": untilStep,
-	"seq":       sized{0, 3, seq},
+	"seq":       sized{0, 3, makeSequence},
 }
 
-// until counts from 0 to before n, down where n is negative.
-func until(lim Limits, n int64) ([]any, error) {
+// countUntil counts from 0 to before n, down where n is negative.
+func countUntil(lim Limits, n int64) ([]any, error) {
 	if n < 0 {
 		return untilStep(lim, 0, n, -1)
 	}
@@ -22,7 +22,7 @@ func until(lim Limits, n int64) ([]any, error) {
 }
 
 func untilStep(lim Limits, from, to, step int64) ([]any, error) {
-	n := steps(from, to, step)
+	n := countSteps(from, to, step)
 	if n >= uint64(lim.Nodes) {
 		return nil, tooMany(lim)
 	}
@@ -33,9 +33,9 @@ func untilStep(lim Limits, from, to, step int64) ([]any, error) {
 	return out, nil
 }
 
-// steps says how many numbers there are from one on, before another. Where a
+// countSteps says how many numbers there are from one on, before another. Where a
 // step does not lead there, there are none.
-func steps(from, to, step int64) uint64 {
+func countSteps(from, to, step int64) uint64 {
 	var distance, stride uint64
 	switch {
 	case step > 0 && to > from:
@@ -48,9 +48,9 @@ func steps(from, to, step int64) uint64 {
 	return (distance-1)/stride + 1
 }
 
-// seq gives numbers in a text as the command of that name does: up to an end,
+// makeSequence gives numbers in a text as the command of that name does: up to an end,
 // from a start to an end, or from a start by a step to an end.
-func seq(lim Limits, args ...int64) (string, error) {
+func makeSequence(lim Limits, args ...int64) (string, error) {
 	from, step, to := int64(1), int64(0), int64(0)
 	switch len(args) {
 	case 0:
@@ -70,9 +70,9 @@ func seq(lim Limits, args ...int64) (string, error) {
 		step = toward
 	}
 	if to == math.MaxInt64 || to == math.MinInt64 {
-		return "", argument(len(args)-1, errors.New("is too large a number"))
+		return "", wrapArgument(len(args)-1, errors.New("is too large a number"))
 	}
-	n := steps(from, to+toward, step)
+	n := countSteps(from, to+toward, step)
 	if n > uint64(lim.Bytes) {
 		return "", tooLong(math.MaxInt, lim)
 	}

@@ -8,11 +8,11 @@ import (
 )
 
 var splitFuncs = map[string]any{
-	"split":     split,
-	"splitn":    splitn,
+	"split":     splitText,
+	"splitn":    splitTextN,
 	"splitList": splitList,
-	"join":      join,
-	"cat":       sized{1, -1, cat},
+	"join":      joinTexts,
+	"cat":       sized{1, -1, joinWords},
 	"sortAlpha": sortAlpha,
 	"toString":  toString,
 	"toStrings": toStrings,
@@ -25,12 +25,12 @@ func splitList(lim Limits, sep, s string) ([]string, error) {
 	return strings.Split(s, sep), nil
 }
 
-// split gives the parts as _0, _1, ….
-func split(lim Limits, sep, s string) (map[string]any, error) {
-	return splitn(lim, sep, -1, s)
+// splitText gives the parts as _0, _1, ….
+func splitText(lim Limits, sep, s string) (map[string]any, error) {
+	return splitTextN(lim, sep, -1, s)
 }
 
-func splitn(lim Limits, sep string, n int, s string) (map[string]any, error) {
+func splitTextN(lim Limits, sep string, n int, s string) (map[string]any, error) {
 	if err := fitsParts(lim, sep, s, n); err != nil {
 		return nil, err
 	}
@@ -52,16 +52,16 @@ func fitsParts(lim Limits, sep, s string, n int) error {
 	return nil
 }
 
-// join puts a separator between the texts of a list; a lone value is its own
+// joinTexts puts a separator between the texts of a list; a lone value is its own
 // text.
-func join(lim Limits, sep string, v any) (string, error) {
+func joinTexts(lim Limits, sep string, v any) (string, error) {
 	texts, err := textsOf(lim, v, 1)
 	if err != nil {
 		return "", err
 	}
-	n := times(len(texts)-1, len(sep))
+	n := multiplyLengths(len(texts)-1, len(sep))
 	for _, text := range texts {
-		n = plus(n, len(text))
+		n = addLengths(n, len(text))
 	}
 	if err := fitsBytes(n, lim); err != nil {
 		return "", err
@@ -69,8 +69,8 @@ func join(lim Limits, sep string, v any) (string, error) {
 	return strings.Join(texts, sep), nil
 }
 
-// cat puts blanks between its arguments.
-func cat(lim Limits, args ...some) (string, error) {
+// joinWords puts blanks between its arguments.
+func joinWords(lim Limits, args ...some) (string, error) {
 	text, err := withBlanks(lim, args)
 	return strings.TrimSpace(text), err
 }
@@ -101,7 +101,7 @@ func textsOf(lim Limits, v any, arg int) ([]string, error) {
 	texts := make([]string, len(list))
 	for i, item := range list {
 		if _, err := readScalar(item); err != nil {
-			return nil, argument(arg, itemError(ok, i, err))
+			return nil, wrapArgument(arg, itemError(ok, i, err))
 		}
 		text, err := AppendText(nil, item, lim)
 		if err != nil {

@@ -10,18 +10,18 @@ import (
 
 var textFuncs = map[string]any{
 	"trim":     strings.TrimSpace,
-	"initials": initials,
+	"initials": firstLetters,
 	"nospace":  noSpace,
-	"repeat":   repeat,
-	"replace":  replace,
-	"indent":   indent,
-	"nindent":  nindent,
-	"quote":    sized{1, -1, quote},
-	"squote":   sized{1, -1, squote},
+	"repeat":   repeatText,
+	"replace":  replaceText,
+	"indent":   indentText,
+	"nindent":  indentOnNewLine,
+	"quote":    sized{1, -1, quoteText},
+	"squote":   sized{1, -1, quoteSingle},
 }
 
-// initials gives the first letter of each word.
-func initials(s string) string {
+// firstLetters gives the first letter of each word.
+func firstLetters(s string) string {
 	var out strings.Builder
 	for _, word := range strings.FieldsFunc(s, unicode.IsSpace) {
 		r, _ := utf8.DecodeRuneInString(word)
@@ -40,38 +40,38 @@ func noSpace(s string) string {
 	}, s)
 }
 
-func repeat(lim Limits, count int64, s string) (string, error) {
+func repeatText(lim Limits, count int64, s string) (string, error) {
 	if count < 0 {
-		return "", argument(0, errors.New("must not be negative"))
+		return "", wrapArgument(0, errors.New("must not be negative"))
 	}
-	if err := fitsBytes(times(int(count), len(s)), lim); err != nil {
+	if err := fitsBytes(multiplyLengths(int(count), len(s)), lim); err != nil {
 		return "", err
 	}
 	return strings.Repeat(s, int(count)), nil
 }
 
-func replace(lim Limits, from, to, s string) (string, error) {
-	n := plus(len(s), times(strings.Count(s, from), len(to)))
+func replaceText(lim Limits, from, to, s string) (string, error) {
+	n := addLengths(len(s), multiplyLengths(strings.Count(s, from), len(to)))
 	if err := fitsBytes(n-strings.Count(s, from)*len(from), lim); err != nil {
 		return "", err
 	}
 	return strings.ReplaceAll(s, from, to), nil
 }
 
-func indent(lim Limits, spaces int64, s string) (string, error) {
+func indentText(lim Limits, spaces int64, s string) (string, error) {
 	return indentAfter(lim, "", spaces, s)
 }
 
-func nindent(lim Limits, spaces int64, s string) (string, error) {
+func indentOnNewLine(lim Limits, spaces int64, s string) (string, error) {
 	return indentAfter(lim, "\n", spaces, s)
 }
 
 func indentAfter(lim Limits, lead string, spaces int64, s string) (string, error) {
 	if spaces < 0 {
-		return "", argument(0, errors.New("must not be negative"))
+		return "", wrapArgument(0, errors.New("must not be negative"))
 	}
 	lines := strings.Count(s, "\n") + 1
-	n := plus(len(lead)+len(s), times(lines, int(spaces)))
+	n := addLengths(len(lead)+len(s), multiplyLengths(lines, int(spaces)))
 	if err := fitsBytes(n, lim); err != nil {
 		return "", err
 	}
@@ -79,25 +79,25 @@ func indentAfter(lim Limits, lead string, spaces int64, s string) (string, error
 	return lead + pad + strings.ReplaceAll(s, "\n", "\n"+pad), nil
 }
 
-// quote puts text within double quotes, with Go's escapes, which YAML knows
+// quoteText puts text within double quotes, with Go's escapes, which YAML knows
 // too. Nothing stays nothing.
-func quote(lim Limits, args ...any) (any, error) {
-	return quoted(lim, args, strconv.Quote)
+func quoteText(lim Limits, args ...any) (any, error) {
+	return quoteAll(lim, args, strconv.Quote)
 }
 
-// squote puts text within single quotes. Nothing stays nothing.
-func squote(lim Limits, args ...any) (any, error) {
-	return quoted(lim, args, func(s string) string { return "'" + s + "'" })
+// quoteSingle puts text within single quotes. Nothing stays nothing.
+func quoteSingle(lim Limits, args ...any) (any, error) {
+	return quoteAll(lim, args, func(s string) string { return "'" + s + "'" })
 }
 
-func quoted(lim Limits, args []any, mark func(string) string) (any, error) {
+func quoteAll(lim Limits, args []any, mark func(string) string) (any, error) {
 	if len(args) == 1 && args[0] == nil {
 		return nil, nil
 	}
 	var out []byte
 	for i, arg := range args {
 		if arg == nil {
-			return nil, argument(i, errNothing)
+			return nil, wrapArgument(i, errNothing)
 		}
 		text, err := AppendText(nil, arg, lim)
 		if err != nil {

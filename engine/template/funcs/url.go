@@ -14,7 +14,7 @@ var urlFuncs = map[string]any{
 func urlParse(s string) (map[string]any, error) {
 	u, err := url.Parse(s)
 	if err != nil {
-		return nil, argument(0, errors.New("is not a URL"))
+		return nil, wrapArgument(0, errors.New("is not a URL"))
 	}
 	return map[string]any{
 		"scheme": u.Scheme, "userinfo": u.User.String(),
@@ -30,7 +30,7 @@ func urlJoin(m map[string]any) (string, error) {
 	for _, key := range []string{"scheme", "host", "path", "query", "opaque", "fragment", "userinfo"} {
 		text, ok := m[key].(string)
 		if !ok && m[key] != nil {
-			return "", argument(0, errors.New("has "+kind(m[key])+" for "+key+", which must be a string"))
+			return "", wrapArgument(0, errors.New("has "+kindName(m[key])+" for "+key+", which must be a string"))
 		}
 		parts[key] = text
 	}
@@ -41,7 +41,7 @@ func urlJoin(m map[string]any) (string, error) {
 	if parts["userinfo"] != "" {
 		with, err := url.Parse("proto://" + parts["userinfo"] + "@host")
 		if err != nil {
-			return "", argument(0, errors.New("has a userinfo that fits no URL"))
+			return "", wrapArgument(0, errors.New("has a userinfo that fits no URL"))
 		}
 		u.User = with.User
 	}

@@ -41,7 +41,7 @@ func readFor(verb rune, v any, what string) (any, error) {
 		if what == "a number" {
 			return n, nil
 		}
-		if i, err := integer(n); err == nil {
+		if i, err := readInteger(n); err == nil {
 			return i, nil
 		}
 	}
@@ -71,5 +71,5 @@ func readOther(verb rune, v any) (any, error) {
 }
 
 func verbError(verb rune, what string, v any) error {
-	return fmt.Errorf("must be %s for %%%c, got %s; %%v formats any value", what, verb, kind(v))
+	return fmt.Errorf("must be %s for %%%c, got %s; %%v formats any value", what, verb, kindName(v))
 }

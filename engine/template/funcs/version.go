@@ -8,16 +8,16 @@ import (
 )
 
 var versionFuncs = map[string]any{
-	"semver":        version,
+	"semver":        splitVersion,
 	"semverCompare": versionIn,
 }
 
 // maxVersion is the most bytes of a version or of a constraint.
 const maxVersion = 256
 
-// version gives the parts of a version under the names that sprig's object
+// splitVersion gives the parts of a version under the names that sprig's object
 // has: Major, Minor, Patch, Prerelease, Metadata and Original.
-func version(s string) (map[string]any, error) {
+func splitVersion(s string) (map[string]any, error) {
 	v, err := parseVersion(0, s)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func version(s string) (map[string]any, error) {
 	}
 	for name, n := range map[string]uint64{"Major": v.Major(), "Minor": v.Minor(), "Patch": v.Patch()} {
 		if int64(n) < 0 {
-			return nil, argument(0, errors.New("has a number beyond 64 bits"))
+			return nil, wrapArgument(0, errors.New("has a number beyond 64 bits"))
 		}
 		parts[name] = int64(n)
 	}
@@ -36,11 +36,11 @@ func version(s string) (map[string]any, error) {
 
 func versionIn(constraint, s string) (bool, error) {
 	if len(constraint) > maxVersion {
-		return false, argument(0, fmt.Errorf("is more than the limit of %d bytes", maxVersion))
+		return false, wrapArgument(0, fmt.Errorf("is more than the limit of %d bytes", maxVersion))
 	}
 	c, err := semver.NewConstraint(constraint)
 	if err != nil {
-		return false, argument(0, errors.New("is not a constraint for versions"))
+		return false, wrapArgument(0, errors.New("is not a constraint for versions"))
 	}
 	v, err := parseVersion(1, s)
 	if err != nil {
@@ -51,11 +51,11 @@ func versionIn(constraint, s string) (bool, error) {
 
 func parseVersion(i int, s string) (*semver.Version, error) {
 	if len(s) > maxVersion {
-		return nil, argument(i, fmt.Errorf("is more than the limit of %d bytes", maxVersion))
+		return nil, wrapArgument(i, fmt.Errorf("is more than the limit of %d bytes", maxVersion))
 	}
 	v, err := semver.NewVersion(s)
 	if err != nil {
-		return nil, argument(i, errors.New("is not a semantic version"))
+		return nil, wrapArgument(i, errors.New("is not a semantic version"))
 	}
 	return v, nil
 }

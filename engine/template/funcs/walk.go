@@ -28,8 +28,8 @@ type thread struct {
 	from int
 }
 
-// walk begins a walk of at most so many steps.
-func (p *pattern) walk(steps int) *walk {
+// beginWalk begins a walk of at most so many steps.
+func (p *pattern) beginWalk(steps int) *walk {
 	n := len(p.prog.Inst)
 	return &walk{
 		prog: p.prog, begin: p.prog.StartCond(), left: steps,
@@ -37,12 +37,12 @@ func (p *pattern) walk(steps int) *walk {
 	}
 }
 
-// all gives where each match begins and ends until the answer is no or no
+// findAll gives where each match begins and ends until the answer is no or no
 // steps are left.
-func (w *walk) all(s string, yield func(from, to int) bool) {
+func (w *walk) findAll(s string, yield func(from, to int) bool) {
 	last := -1
 	for pos := 0; pos <= len(s); {
-		from, to := w.search(s, pos)
+		from, to := w.findFirst(s, pos)
 		if to < 0 || w.left < 0 {
 			return
 		}
@@ -70,8 +70,8 @@ func runeAt(s string, pos int) (r rune, width int) {
 	return utf8.DecodeRuneInString(s[pos:])
 }
 
-// search finds the first match from pos on; to is negative if there is none.
-func (w *walk) search(s string, pos int) (from, to int) {
+// findFirst finds the first match from pos on; to is negative if there is none.
+func (w *walk) findFirst(s string, pos int) (from, to int) {
 	from, to = -1, -1
 	before := rune(endOfText)
 	if pos > 0 {
@@ -87,7 +87,7 @@ func (w *walk) search(s string, pos int) (from, to int) {
 			w.add(&w.now, thread{uint32(w.prog.Start), pos}, syntax.EmptyOpContext(before, r))
 		}
 		after, _ := runeAt(s, pos+width)
-		if start, found := w.step(r, pos+width, syntax.EmptyOpContext(r, after)); found {
+		if start, found := w.takeRune(r, pos+width, syntax.EmptyOpContext(r, after)); found {
 			from, to = start, pos
 		}
 		if w.left--; width == 0 {
@@ -99,9 +99,9 @@ func (w *walk) search(s string, pos int) (from, to int) {
 	return from, to
 }
 
-// step takes all threads over a rune, down to the first that has matched,
+// takeRune takes all threads over a rune, down to the first that has matched,
 // whose beginning it returns.
-func (w *walk) step(r rune, next int, cond syntax.EmptyOp) (from int, found bool) {
+func (w *walk) takeRune(r rune, next int, cond syntax.EmptyOp) (from int, found bool) {
 	w.then.list = w.then.list[:0]
 	for _, t := range w.now.list {
 		i := &w.prog.Inst[t.pc]

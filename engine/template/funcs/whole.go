@@ -7,20 +7,20 @@ import (
 )
 
 var wholeFuncs = map[string]any{
-	"add":  add,
-	"add1": func(n whole) (int64, error) { return add(n, 1) },
-	"sub":  sub,
-	"mul":  sized{1, -1, mul},
-	"div":  div,
-	"mod":  mod,
-	"max":  sized{1, -1, func(ns ...whole) int64 { return extreme(ns, func(a, b whole) bool { return a > b }) }},
-	"min":  sized{1, -1, func(ns ...whole) int64 { return extreme(ns, func(a, b whole) bool { return a < b }) }},
+	"add":  addNumbers,
+	"add1": func(n whole) (int64, error) { return addNumbers(n, 1) },
+	"sub":  subtractIntegers,
+	"mul":  sized{1, -1, multiplyIntegers},
+	"div":  divideIntegers,
+	"mod":  remainderOf,
+	"max":  sized{1, -1, func(ns ...whole) int64 { return findExtreme(ns, func(a, b whole) bool { return a > b }) }},
+	"min":  sized{1, -1, func(ns ...whole) int64 { return findExtreme(ns, func(a, b whole) bool { return a < b }) }},
 	"biggest": sized{1, -1, func(ns ...whole) int64 {
-		return extreme(ns, func(a, b whole) bool { return a > b })
+		return findExtreme(ns, func(a, b whole) bool { return a > b })
 	}},
 	"int":       toInt,
 	"int64":     toInt,
-	"atoi":      atoi,
+	"atoi":      parseDecimal,
 	"toDecimal": toDecimal,
 }
 
@@ -29,7 +29,7 @@ var (
 	errZero     = errors.New("is zero")
 )
 
-func add(ns ...whole) (int64, error) {
+func addNumbers(ns ...whole) (int64, error) {
 	sum := int64(0)
 	for _, n := range ns {
 		next := sum + int64(n)
@@ -41,7 +41,7 @@ func add(ns ...whole) (int64, error) {
 	return sum, nil
 }
 
-func sub(a, b whole) (int64, error) {
+func subtractIntegers(a, b whole) (int64, error) {
 	out := int64(a) - int64(b)
 	if (out < int64(a)) != (b > 0) && b != 0 {
 		return 0, errOverflow
@@ -49,7 +49,7 @@ func sub(a, b whole) (int64, error) {
 	return out, nil
 }
 
-func mul(ns ...whole) (int64, error) {
+func multiplyIntegers(ns ...whole) (int64, error) {
 	product := int64(1)
 	for _, n := range ns {
 		a, b := product, int64(n)
@@ -61,9 +61,9 @@ func mul(ns ...whole) (int64, error) {
 	return product, nil
 }
 
-func div(a, b whole) (int64, error) {
+func divideIntegers(a, b whole) (int64, error) {
 	if b == 0 {
-		return 0, argument(1, errZero)
+		return 0, wrapArgument(1, errZero)
 	}
 	if a == math.MinInt64 && b == -1 {
 		return 0, errOverflow
@@ -71,14 +71,14 @@ func div(a, b whole) (int64, error) {
 	return int64(a / b), nil
 }
 
-func mod(a, b whole) (int64, error) {
+func remainderOf(a, b whole) (int64, error) {
 	if b == 0 {
-		return 0, argument(1, errZero)
+		return 0, wrapArgument(1, errZero)
 	}
 	return int64(a % b), nil
 }
 
-func extreme(ns []whole, better func(a, b whole) bool) int64 {
+func findExtreme(ns []whole, better func(a, b whole) bool) int64 {
 	best := ns[0]
 	for _, n := range ns[1:] {
 		if better(n, best) {
@@ -95,12 +95,12 @@ func toInt(v any) (int64, error) {
 	}
 	n, err := readWhole(v)
 	if err != nil {
-		return 0, argument(0, err)
+		return 0, wrapArgument(0, err)
 	}
 	return int64(n.(whole)), nil
 }
 
-func atoi(s string) (int64, error) { return parseText(s, 10) }
+func parseDecimal(s string) (int64, error) { return parseText(s, 10) }
 
 // toDecimal reads octal digits, as file modes are written.
 func toDecimal(v scalar) (int64, error) {
@@ -110,13 +110,13 @@ func toDecimal(v scalar) (int64, error) {
 	case int64:
 		return parseText(strconv.FormatInt(v, 10), 8)
 	}
-	return 0, argument(0, mustBe("a string or an integer", v))
+	return 0, wrapArgument(0, mustBe("a string or an integer", v))
 }
 
 func parseText(s string, radix int) (int64, error) {
 	n, err := strconv.ParseInt(s, radix, 64)
 	if err != nil {
-		return 0, argument(0, errors.New("is no 64-bit integer of base "+strconv.Itoa(radix)))
+		return 0, wrapArgument(0, errors.New("is no 64-bit integer of base "+strconv.Itoa(radix)))
 	}
 	return n, nil
 }

@@ -66,7 +66,7 @@ func encodeYAML(lim Limits, v any, encode func(*narrow, any) error) (string, err
 		return "", tooLong(math.MaxInt, lim)
 	}
 	if err != nil {
-		return "", argument(0, errors.New("cannot be YAML"))
+		return "", wrapArgument(0, errors.New("cannot be YAML"))
 	}
 	text := strings.TrimSuffix(w.String(), "\n")
 	if stand != "" {
@@ -89,7 +89,7 @@ func withoutMerge(v any) (out any, stand string) {
 	for anyText(v, func(text string) bool { return strings.Contains(text, stand) }) {
 		stand += "_"
 	}
-	return renamed(v, stand), stand
+	return renameMergeKey(v, stand), stand
 }
 
 // anyText reports whether some text or key of a value is so.
@@ -109,8 +109,8 @@ func anyText(v any, is func(text string) bool) bool {
 	return false
 }
 
-// renamed is a value with another word for the merge key.
-func renamed(v any, stand string) any {
+// renameMergeKey is a value with another word for the merge key.
+func renameMergeKey(v any, stand string) any {
 	switch v := v.(type) {
 	case string:
 		if v == mergeKey {
@@ -119,7 +119,7 @@ func renamed(v any, stand string) any {
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
-			out[i] = renamed(item, stand)
+			out[i] = renameMergeKey(item, stand)
 		}
 		return out
 	case map[string]any:
@@ -128,7 +128,7 @@ func renamed(v any, stand string) any {
 			if key == mergeKey {
 				key = stand
 			}
-			out[key] = renamed(item, stand)
+			out[key] = renameMergeKey(item, stand)
 		}
 		return out
 	}
@@ -142,7 +142,7 @@ func fitsYAML(lim Limits, v any) error {
 		return err
 	}
 	c := textCounter{left: lim.Bytes}
-	if c.count(v); c.left < 0 {
+	if c.countText(v); c.left < 0 {
 		return tooLong(math.MaxInt, lim)
 	}
 	return nil
@@ -152,7 +152,7 @@ func fitsYAML(lim Limits, v any) error {
 // and a byte for every other part.
 type textCounter struct{ left int }
 
-func (c *textCounter) count(v any) {
+func (c *textCounter) countText(v any) {
 	if c.left < 0 {
 		return
 	}
@@ -162,12 +162,12 @@ func (c *textCounter) count(v any) {
 		c.left -= len(v) - 1
 	case []any:
 		for _, item := range v {
-			c.count(item)
+			c.countText(item)
 		}
 	case map[string]any:
 		for key, item := range v {
 			c.left -= len(key) + 1
-			c.count(item)
+			c.countText(item)
 		}
 	}
 }
@@ -193,7 +193,7 @@ func (w *narrow) Write(p []byte) (int, error) {
 func plainNumbers(v any) any {
 	switch v := v.(type) {
 	case float64:
-		return shortest(v)
+		return shortenNumber(v)
 	case string:
 		return string([]rune(v))
 	case []any:
@@ -212,9 +212,9 @@ func plainNumbers(v any) any {
 	return v
 }
 
-// shortest gives a number as an integer where JSON writes it as one. Digits
+// shortenNumber gives a number as an integer where JSON writes it as one. Digits
 // beyond a float's precision are zeros, as JSON has them.
-func shortest(f float64) any {
+func shortenNumber(f float64) any {
 	if f != math.Trunc(f) || math.Abs(f) >= 1<<64 {
 		return f
 	}

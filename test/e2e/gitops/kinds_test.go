@@ -15,11 +15,11 @@ import (
 // kinds are CRDs whose kinds are in some state, written by a test of
 // test/integration/admin, with what Argo CD and Flux are to say of each.
 var kinds = map[string]struct{ argo, flux string }{
-	"Serving":    {"Healthy", "Current"},
-	"RollingOut": {"Progressing", "InProgress"},
-	"Paused":     {"Suspended", "Current"},
-	"Stopped":    {"Degraded", "Failed"},
-	"Broken":     {"Degraded", "Failed"},
+	"Serving":        {"Healthy", "Current"},
+	"RollingOut":     {"Progressing", "InProgress"},
+	"Paused":         {"Suspended", "Current"},
+	"RolloutStopped": {"Degraded", "Failed"},
+	"FolderInvalid":  {"Degraded", "Failed"},
 }
 
 const (

@@ -67,7 +67,7 @@ func (s *site) start(change func(*controller.Options)) {
 	s.Helper()
 	s.operator = cluster.Run(s.T, func(o *controller.Options) {
 		o.Namespace, o.Identity, o.Version = s.home, s.home+"/jacquard", "v0-test"
-		o.LeaderElection, o.LeaderElectionNamespace = true, s.home
+		o.LeaderElectionNamespace = s.home
 		if change != nil {
 			change(o)
 		}

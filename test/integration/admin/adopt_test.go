@@ -94,7 +94,7 @@ func TestAdoptAfterEject(t *testing.T) {
 		t.Fatalf("exit %d: %s", a.code, a.all())
 	}
 	s.start(nil)
-	s.is("a", "Stalled", "True", "NotOurs")
+	s.is("a", "Stalled", "True", "OwnedByOthers")
 	adopt, bare := []string{"adopt", s.name(), "--all", "--root", s.root}, s.traces()
 	if a := s.as("admin", adopt...); a.code != 1 || !strings.Contains(a.stdout, "can be adopted: 3, stay as they are: 1, missing: 0") ||
 		strings.Contains(a.stdout, secret.Object["data"].(map[string]any)["password"].(string)) {
@@ -176,7 +176,7 @@ data: {{ $text | fromYaml }}
 		}
 	}
 	pause(`null`)
-	s.is("a", "Stalled", "True", "NotOurs")
+	s.is("a", "Stalled", "True", "OwnedByOthers")
 	s.web("a", `data: {equal: "{a: x}"}`)
 	s.is("a", "Ready", "True", "")
 	kit.Eventually(t, "a key that the folder no longer renders goes", func() error {

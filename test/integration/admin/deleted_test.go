@@ -20,7 +20,7 @@ func TestDeletedCRD(t *testing.T) {
 	says := func(what string, code int, parts ...string) {
 		t.Helper()
 		kit.Eventually(t, what, func() error {
-			a := s.as("admin", "status", "--install", s.home+"/jacquard", "--root", s.root)
+			a := s.as("admin", "status", "--installation", s.home+"/jacquard", "--root", s.root)
 			for _, part := range parts {
 				if !strings.Contains(a.stdout, part) {
 					return fmt.Errorf("%q is missing in:\n%s", part, a.all())
@@ -32,7 +32,7 @@ func TestDeletedCRD(t *testing.T) {
 			return nil
 		})
 	}
-	says("all is well", 0, "✓ "+s.name(), "Serving")
+	says("everything is healthy", 0, "✓ "+s.name(), "Serving")
 	cluster.Delete(t, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", s.name())
 	says("the CRD is gone", 1, "✗ "+s.name(), "CRDDeleted", "the CRD was deleted")
 	s.operator.Stop(t)

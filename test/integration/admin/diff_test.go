@@ -167,7 +167,7 @@ func TestEach(t *testing.T) {
 	want := map[string]diff.Verb{
 		"ConfigMap/a-settings": diff.Changed, "ConfigMap/a-fixed": diff.Recreated, "ConfigMap/a-extra": diff.Pruned,
 		"ConfigMap/theirs": diff.Patched,
-		"Secret/a-login":   diff.Changed, "Deployment/a": diff.Changed, "PersistentVolumeClaim/a-data": diff.Held,
+		"Secret/a-login":   diff.Changed, "Deployment/a": diff.Changed, "PersistentVolumeClaim/a-data": diff.Blocked,
 	}
 	if d := cmp.Diff(want, s.verbs(1, file)); d != "" {
 		t.Error(d)
@@ -181,7 +181,7 @@ func TestEach(t *testing.T) {
 	}
 	s.unseen(text, "a-login", "tok-secret-one", "tok-secret-two")
 	given := s.verbs(1, s.file(s.web(spec+", extra: true, claim: true")))
-	if given["ConfigMap/theirs"] != diff.GivenBack {
+	if given["ConfigMap/theirs"] != diff.Released {
 		t.Errorf("the patch is %s, want given back", given["ConfigMap/theirs"])
 	}
 	s.apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: foreign}\ndata: {text: theirs}\n")

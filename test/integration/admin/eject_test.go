@@ -109,7 +109,7 @@ func TestEjectRemoved(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(s.root, "templates", s.name())); err != nil {
 		t.Fatal(err)
 	}
-	s.becomes("that the folder is gone", state(verdict.Removed))
+	s.becomes("that the folder is gone", state(verdict.FolderRemoved))
 	cluster.Delete(t, s.group+"/v1", "Web", s.namespace, "b")
 	s.gone("Web", "b")
 	for _, child := range []string{"v1 ConfigMap", "v1 Service", "apps/v1 Deployment", "apps/v1 DaemonSet"} {

@@ -47,7 +47,7 @@ func TestForgedReport(t *testing.T) {
 	home := s.home + "/jacquard"
 	s.forge("another-report", heartbeat.Report{Identity: home, Kinds: []heartbeat.Kind{{Name: s.name(), State: verdict.Serving}}})
 	s.forge("own-report", heartbeat.Report{Identity: s.namespace + "/own",
-		Kinds: []heartbeat.Kind{{Name: s.name(), State: verdict.Broken, Message: "a\x1b]0;b\x07\u009bc"}}})
+		Kinds: []heartbeat.Kind{{Name: s.name(), State: verdict.FolderInvalid, Message: "a\x1b]0;b\x07\u009bc"}}})
 	h := s.statusOfAll()
 	for _, i := range h.Installations {
 		t.Errorf("a forged report counts: %+v", i)
@@ -55,7 +55,7 @@ func TestForgedReport(t *testing.T) {
 	if own := s.namespace + "/own"; !slices.Contains(h.Claimless, own) || slices.Contains(h.Claimless, home) {
 		t.Errorf("claiming nothing: %v, want %s and not %s", h.Claimless, own, home)
 	}
-	a := s.as("admin", "status", "--install", s.namespace+"/own")
+	a := s.as("admin", "status", "--installation", s.namespace+"/own")
 	if !strings.Contains(a.stdout, "a\ufffd]0;b\ufffd\ufffdc") || strings.ContainsAny(a.stdout, "\x1b\x07\u009b") {
 		t.Errorf("%q", a.stdout)
 	}

@@ -37,7 +37,7 @@ func TestPlanIsCarriedOut(t *testing.T) {
 		resources := s.diffed("webs." + s.group + "/a")
 		for _, c := range resources[0].Changes {
 			switch c.Verb {
-			case diff.Created, diff.Changed, diff.Patched, diff.GivenBack:
+			case diff.Created, diff.Changed, diff.Patched, diff.Released:
 				want[fmt.Sprintf("patch %s %s", plurals[c.Kind], c.Name)]++
 			case diff.Recreated: // the change is refused, tried as new, and then made so
 				want[fmt.Sprintf("patch %s %s", plurals[c.Kind], c.Name)] += 2

@@ -52,17 +52,17 @@ func TestStatusOfLeader(t *testing.T) {
 		says, wrong string
 	}{
 		"it leads": {"default", func(s *site) { s.leads("pod-1", 3600, time.Now()) },
-			verdict.Leads, "leader: pod-1, for ", ""},
+			verdict.Leading, "leader: pod-1, for ", ""},
 		"its holder is gone": {"default", func(s *site) { s.leads("pod-1", 15, time.Now().Add(-time.Hour)) },
-			verdict.Late, "leader: none, pod-1 has not renewed the Lease for 60m", "the Lease of the leader is not renewed, since "},
+			verdict.LeaseExpired, "leader: none, pod-1 has not renewed the Lease for 60m", "the Lease of the leader is not renewed, since "},
 		"it may be gone": {"default", func(s *site) { s.leads("pod-1", 3600, time.Now().Add(-3610*time.Second)) },
-			verdict.Overdue, "leader: pod-1, which has not renewed the Lease for 60m", ""},
+			verdict.LeaseOverdue, "leader: pod-1, which has not renewed the Lease for 60m", ""},
 		"it was uninstalled": {"away", func(s *site) { s.leads("pod-1", 3600, time.Now()) },
-			verdict.Gone, "leader: none, no operator runs: it was uninstalled", "no operator runs: its account system:serviceaccount:"},
+			verdict.Uninstalled, "leader: none, no operator runs: it was uninstalled", "no operator runs: its account system:serviceaccount:"},
 		"it was given back": {"default", func(s *site) { s.leads("", 1, time.Now()) },
-			verdict.Nobody, "leader: none, no operator runs\n", "no operator runs"},
+			verdict.NoLeader, "leader: none, no operator runs\n", "no operator runs"},
 		"there is no Lease": {"default", func(*site) {},
-			verdict.Nobody, "leader: none, no operator runs\n", "no operator runs"},
+			verdict.NoLeader, "leader: none, no operator runs\n", "no operator runs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -73,11 +73,11 @@ func TestStatusOfLeader(t *testing.T) {
 				_, err := cluster.Get("v1", "ServiceAccount", s.namespace, "default")
 				return err
 			})
-			text := s.as("admin", "status", "--install", s.own())
+			text := s.as("admin", "status", "--installation", s.own())
 			if !strings.Contains(text.stdout, c.says) || text.code == 0 && c.wrong != "" {
 				t.Errorf("exit %d, it does not say %q:\n%s", text.code, c.says, text.all())
 			}
-			a := s.as("admin", "status", "--install", s.own(), "-o", "json")
+			a := s.as("admin", "status", "--installation", s.own(), "-o", "json")
 			h := &health.Health{}
 			if err := json.Unmarshal([]byte(a.stdout), h); err != nil || len(h.Installations) != 1 {
 				t.Fatalf("%v: %s", err, a.all())
@@ -104,9 +104,9 @@ func TestStatusIsCut(t *testing.T) {
 	t.Parallel()
 	s := lay(t, plain)
 	left, all := s.reportsTooMuch()
-	a := s.as("admin", "status", "--install", s.own())
+	a := s.as("admin", "status", "--installation", s.own())
 	if text := fmt.Sprintf("  … and %d kinds that the report has no place for\n", all-left); !strings.Contains(a.stdout, text) ||
-		strings.Count(a.stdout, " NoCRD ") != left {
+		strings.Count(a.stdout, " CRDMissing ") != left {
 		t.Errorf("exit %d, it does not say %q and the %d others:\n%.2000s", a.code, text, left, a.all())
 	}
 }
@@ -117,7 +117,7 @@ func (s *site) reportsTooMuch() (left, all int) {
 	s.Helper()
 	kinds := make([]heartbeat.Kind, 1000)
 	for i := range kinds {
-		kinds[i] = heartbeat.Kind{Name: fmt.Sprintf("kind%d.example.com", i), State: verdict.NoCRD, Message: strings.Repeat("x", 500)}
+		kinds[i] = heartbeat.Kind{Name: fmt.Sprintf("kind%d.example.com", i), State: verdict.CRDMissing, Message: strings.Repeat("x", 500)}
 	}
 	s.reports("default", kinds...)
 	lease, err := cluster.Get("coordination.k8s.io/v1", "Lease", s.namespace, api.ReportLease(s.own()))
@@ -138,7 +138,7 @@ func TestStatusWatch(t *testing.T) {
 	s := lay(t, plain)
 	s.reports("default")
 	s.leads("pod-1", 3600, time.Now().Add(-time.Minute))
-	w := s.watch("admin", "status", "--watch", "--install", s.own())
+	w := s.watch("admin", "status", "--watch", "--installation", s.own())
 	w.shows("leader: pod-1, for ")
 	s.leads("pod-1", 3600, time.Now())
 	s.looksAgain()

@@ -28,7 +28,7 @@ func TestLocalStatus(t *testing.T) {
 	status := func(what string, code int, parts ...string) {
 		t.Helper()
 		kit.Eventually(t, what, func() error {
-			a := s.as("admin", "status", "--install", s.home+"/jacquard", "--root", s.root)
+			a := s.as("admin", "status", "--installation", s.home+"/jacquard", "--root", s.root)
 			for _, part := range append(parts, "KIND") {
 				if !strings.Contains(a.stdout, part) {
 					return fmt.Errorf("%q is missing in:\n%s", part, a.all())
@@ -40,7 +40,7 @@ func TestLocalStatus(t *testing.T) {
 			return nil
 		})
 	}
-	status("it runs", 0, "runs outside of the cluster", "✓ "+s.name(), "Serving", "all is well")
+	status("it runs", 0, "runs outside of the cluster", "✓ "+s.name(), "Serving", "everything is healthy")
 	op.Stop(t)
 	// As if it had been killed: Lease and claim stay.
 	key := types.NamespacedName{Namespace: s.home, Name: "jacquard.jacquard.dev"}

@@ -33,7 +33,7 @@ func TestEjectNested(t *testing.T) {
 			outer.web("a", "text: one")
 			outer.operator = cluster.Run(t, func(o *controller.Options) {
 				o.Namespace, o.Identity = outer.home, outer.home+"/jacquard"
-				o.LeaderElection, o.LeaderElectionNamespace = true, outer.home
+				o.LeaderElectionNamespace = outer.home
 			}, outer.root, inner.root)
 			inner.is("a-in", "Ready", "True", "")
 			outer.is("a", "Ready", "True", "")

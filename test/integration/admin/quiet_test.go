@@ -14,7 +14,7 @@ func TestQuiet(t *testing.T) {
 		{"  replicas: {{ .spec.replicas }}\n",
 			""}: "every field keeps its value; no longer ours: spec.replicas",
 		{".name }}}\n",
-			".name }}, annotations: {jacquard.dev/initial: spec.replicas}}\n"}: "every field keeps its value; only set initially: spec.replicas",
+			".name }}, annotations: {jacquard.dev/initial-fields: spec.replicas}}\n"}: "every field keeps its value; only set initially: spec.replicas",
 		{"spec:\n", "spec:\n  paused: false\n"}: "every field keeps its value; ours from now on: spec.paused",
 	} {
 		text := strings.Replace(everything["deployment.yaml"], change[0], change[1], 1)

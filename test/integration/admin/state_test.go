@@ -73,7 +73,7 @@ func TestOnce(t *testing.T) {
 kind: Job
 metadata:
   name: {{ .metadata.name }}
-  annotations: {jacquard.dev/once: "true"}
+  annotations: {jacquard.dev/run-once: "true"}
 spec:
   template:
     spec: {restartPolicy: Never, containers: [{name: once, image: example.com/job:1, args: [{{ .spec.text }}]}]}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/jacquard-operator/jacquard/admin/health"
 	"github.com/jacquard-operator/jacquard/author/rbac"
-	"github.com/jacquard-operator/jacquard/engine/controller"
 	"github.com/jacquard-operator/jacquard/engine/verdict"
 	"github.com/jacquard-operator/jacquard/test/kit"
 )
@@ -22,7 +21,7 @@ var plain = map[string]string{"map.yaml": modest["map.yaml"]}
 // status is what `jacquard status -o json` says of the site's installation.
 func (s *site) status(user string, args ...string) (*health.Health, answer) {
 	s.Helper()
-	a := s.as(user, append([]string{"status", "--install", s.home + "/jacquard", "-o", "json"}, args...)...)
+	a := s.as(user, append([]string{"status", "--installation", s.home + "/jacquard", "-o", "json"}, args...)...)
 	h := &health.Health{}
 	if err := json.Unmarshal([]byte(a.stdout), h); err != nil {
 		s.Fatalf("%v: %s", err, a.all())
@@ -49,31 +48,31 @@ func state(want verdict.State) func(*health.Health, *health.Kind) bool {
 	return func(_ *health.Health, k *health.Kind) bool { return k.State == want }
 }
 
-// TestStatus: an installation that is well, and all that can be wrong with it.
+// TestStatus: an installation that is healthy, and all that can be wrong with it.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	s := lay(t, plain)
 	s.web("a", "text: one")
 	s.start(nil)
 	s.is("a", "Ready", "True", "")
-	h, a := s.becomes("that all is well", func(h *health.Health, k *health.Kind) bool {
+	h, a := s.becomes("that everything is healthy", func(h *health.Health, k *health.Kind) bool {
 		return k.State == verdict.Serving && k.Resources != nil && k.Resources.Ready == 1 && len(h.Problems) == 0
 	}, "--root", s.root)
 	i := h.Installations[0]
-	if a.code != 0 || len(h.Unknown) > 0 || i.Leader.State != verdict.Leads || i.Program != "v0-test" ||
+	if a.code != 0 || len(h.Unknown) > 0 || i.Leader.State != verdict.Leading || i.Program != "v0-test" ||
 		i.Account != s.operator.Access.User() || i.Kinds[0].Served != s.group+"/v1" {
 		t.Errorf("exit %d: %s", a.code, a.all())
 	}
 	mark := cluster.Mark(t)
-	text := s.as("admin", "status", "--install", s.home+"/jacquard", "--root", s.root)
+	text := s.as("admin", "status", "--installation", s.home+"/jacquard", "--root", s.root)
 	for _, part := range []string{s.home + "/jacquard  v0-test\n", "leader: ", "✓ webs." + s.group + "  Serving  v1       1: 1 ready  root ",
-		"\nin all namespaces, of " + s.home + "/jacquard: all is well; 1 kind with 1 resource\n"} {
+		"\nin all namespaces, of " + s.home + "/jacquard: everything is healthy; 1 kind with 1 resource\n"} {
 		if text.code != 0 || !strings.Contains(text.stdout, part) {
 			t.Errorf("exit %d, it does not say %q:\n%s", text.code, part, text.all())
 		}
 	}
 	s.write(map[string]string{"map.yaml": strings.Replace(plain["map.yaml"], ".spec.text", "nonsense .spec.text", 1)})
-	_, a = s.becomes("that the folder is broken", state(verdict.Broken))
+	_, a = s.becomes("that the folder is broken", state(verdict.FolderInvalid))
 	if a.code != 1 || !strings.Contains(a.stdout, "map.yaml:5:") {
 		t.Errorf("exit %d: %s", a.code, a.all())
 	}
@@ -99,7 +98,7 @@ func TestStatus(t *testing.T) {
 	s.operator.Stop(t)
 	_, a = s.becomes("that nobody runs", func(h *health.Health,
 		_ *health.Kind) bool {
-		return h.Installations[0].Leader.State == verdict.Nobody
+		return h.Installations[0].Leader.State == verdict.NoLeader
 	})
 	if a.code != 1 || !strings.Contains(a.stdout, "no operator runs") {
 		t.Errorf("exit %d: %s", a.code, a.all())
@@ -144,7 +143,7 @@ func TestStatusOfViewer(t *testing.T) {
 	s.start(nil)
 	s.is("a", "Ready", "True", "")
 	h, a := s.status("viewer")
-	if a.code != 3 || h.State != verdict.NotKnown || len(h.Problems) > 0 || !strings.Contains(a.stdout, `cannot get resource \"leases\"`) {
+	if a.code != 3 || h.State != verdict.Unknown || len(h.Problems) > 0 || !strings.Contains(a.stdout, `cannot get resource \"leases\"`) {
 		t.Errorf("exit %d: %s", a.code, a.all())
 	}
 	s.apply(`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: reads, namespace: ` +
@@ -180,9 +179,9 @@ func TestReportAtRest(t *testing.T) {
 	s.becomes("that it serves", state(verdict.Serving))
 	other := *s
 	other.home = cluster.Namespace(t)
-	other.start(func(o *controller.Options) { o.LeaderElection = false })
-	h, _ := other.becomes("that another serves it", state(verdict.Elsewhere))
-	if k := h.Installations[0].Kinds[0]; !strings.Contains(k.Message, s.home+"/jacquard") || h.Installations[0].Leader.State != verdict.Leads {
+	other.start(nil)
+	h, _ := other.becomes("that another serves it", state(verdict.ServedElsewhere))
+	if k := h.Installations[0].Kinds[0]; !strings.Contains(k.Message, s.home+"/jacquard") || h.Installations[0].Leader.State != verdict.Leading {
 		t.Errorf("%+v", h.Installations[0])
 	}
 	mark := cluster.Mark(t)

@@ -51,7 +51,7 @@ func TestSweep(t *testing.T) {
 	}
 	s.start(nil)
 	s.becomes("how many children lost their resource", func(_ *health.Health, k *health.Kind) bool { return k.Orphans == 4 })
-	if a := s.as("admin", "status", "--install", s.home+"/jacquard"); !strings.Contains(a.stdout,
+	if a := s.as("admin", "status", "--installation", s.home+"/jacquard"); !strings.Contains(a.stdout,
 		"children whose resource is gone: 4; jacquard sweep "+s.name()) {
 		t.Error(a.all())
 	}

@@ -36,19 +36,19 @@ kind: ConfigMap
 metadata: {name: given, annotations: {jacquard.dev/ownership: patch, seen: "yes"}}
 {{- end }}
 `,
-	"tests/steps/1-cr.yaml":        "{apiVersion: GROUP/v1, kind: Web, metadata: {name: a}, spec: {text: one}}",
-	"tests/steps/1-want-waits.txt": "copy.yaml waits: given is absent\n",
-	"tests/steps/1-want.yaml":      wantedMap("a", "text: one, where: 00000000-0000-4000-8000-000000000000"),
-	"tests/steps/2-cluster.yaml":   wantedMap("given", "text: x"),
-	"tests/steps/2-want.yaml":      wantedMap("a-copy", "text: x") + "---\n" + wantedMap("a", "text: one, where: 00000000-0000-4000-8000-000000000000") + wantedMark,
-	"tests/steps/3-cr.yaml":        "{apiVersion: GROUP/v1, kind: Web, metadata: {name: a}, spec: {text: two}}",
-	"tests/steps/3-want.yaml":      wantedMap("a-copy", "text: x") + "---\n" + wantedMap("a", "text: two, where: 00000000-0000-4000-8000-000000000000") + wantedMark,
-	"tests/wrong/cr.yaml":          "{apiVersion: GROUP/v1, kind: Web, metadata: {name: b}, spec: {text: two}}",
-	"tests/wrong/cluster.yaml":     wantedMap("given", "text: x"),
-	"tests/wrong/want.yaml":        wantedMap("b-copy", "text: other") + "---\n" + wantedMap("b", "text: two"),
-	"tests/wide/cr.yaml":           "{apiVersion: GROUP/v1, kind: Web, metadata: {name: c}, spec: {text: two}}",
-	"tests/wide/cluster.yaml":      wantedMap("given", "text: x") + "---\n{apiVersion: v1, kind: Namespace, metadata: {name: c}}",
-	"tests/wide/want.yaml":         wantedMap("c-copy", "text: x") + "---\n" + wantedMap("c", "text: two, where: 00000000-0000-4000-8000-000000000000") + wantedMark,
+	"tests/steps/1-resource.yaml":    "{apiVersion: GROUP/v1, kind: Web, metadata: {name: a}, spec: {text: one}}",
+	"tests/steps/1-want-waiting.txt": "copy.yaml waits: given is absent\n",
+	"tests/steps/1-want.yaml":        wantedMap("a", "text: one, where: 00000000-0000-4000-8000-000000000000"),
+	"tests/steps/2-cluster.yaml":     wantedMap("given", "text: x"),
+	"tests/steps/2-want.yaml":        wantedMap("a-copy", "text: x") + "---\n" + wantedMap("a", "text: one, where: 00000000-0000-4000-8000-000000000000") + wantedMark,
+	"tests/steps/3-resource.yaml":    "{apiVersion: GROUP/v1, kind: Web, metadata: {name: a}, spec: {text: two}}",
+	"tests/steps/3-want.yaml":        wantedMap("a-copy", "text: x") + "---\n" + wantedMap("a", "text: two, where: 00000000-0000-4000-8000-000000000000") + wantedMark,
+	"tests/wrong/resource.yaml":      "{apiVersion: GROUP/v1, kind: Web, metadata: {name: b}, spec: {text: two}}",
+	"tests/wrong/cluster.yaml":       wantedMap("given", "text: x"),
+	"tests/wrong/want.yaml":          wantedMap("b-copy", "text: other") + "---\n" + wantedMap("b", "text: two"),
+	"tests/wide/resource.yaml":       "{apiVersion: GROUP/v1, kind: Web, metadata: {name: c}, spec: {text: two}}",
+	"tests/wide/cluster.yaml":        wantedMap("given", "text: x") + "---\n{apiVersion: v1, kind: Namespace, metadata: {name: c}}",
+	"tests/wide/want.yaml":           wantedMap("c-copy", "text: x") + "---\n" + wantedMap("c", "text: two, where: 00000000-0000-4000-8000-000000000000") + wantedMark,
 }
 
 // liveFiles are a kind whose golden case cannot be equal on a cluster: it has a text that
@@ -84,14 +84,14 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: {{ .metadata.name }}-after}
 `,
-	"tests/first/cr.yaml": "{apiVersion: GROUP/v1, kind: Web, metadata: {name: a}, spec: {text: one}}",
-	"tests/done/cr.yaml":  "{apiVersion: GROUP/v1, kind: Web, metadata: {name: a}, spec: {text: one}}",
+	"tests/first/resource.yaml": "{apiVersion: GROUP/v1, kind: Web, metadata: {name: a}, spec: {text: one}}",
+	"tests/done/resource.yaml":  "{apiVersion: GROUP/v1, kind: Web, metadata: {name: a}, spec: {text: one}}",
 	"tests/done/cluster.yaml": `apiVersion: batch/v1
 kind: Job
 metadata: {name: a, namespace: default, annotations: {jacquard.dev/file: job}}
 status: {succeeded: 1, conditions: [{type: Complete, status: "True"}]}
 `,
-	"tests/wrong/cr.yaml": "{apiVersion: GROUP/v1, kind: Web, metadata: {name: a}, spec: {text: one}}",
+	"tests/wrong/resource.yaml": "{apiVersion: GROUP/v1, kind: Web, metadata: {name: a}, spec: {text: one}}",
 }
 
 const wantedMark = `---

@@ -222,7 +222,7 @@ func TestUI(t *testing.T) {
 	s.is("a", "Ready", "True", "")
 
 	s.write(map[string]string{"set.yaml": fmt.Sprintf(set, "-renamed")})
-	s.says(verdict.Stopped)
+	s.says(verdict.RolloutStopped)
 	b.order("approve", ui.Key{Kind: s.name()})
 	kit.Eventually(t, "the rollout continues", func() error {
 		_, err := cluster.Get("apps/v1", "StatefulSet", s.namespace, "a-renamed")

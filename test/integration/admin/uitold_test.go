@@ -80,7 +80,7 @@ spec:
 	held := func(why string) {
 		t.Helper()
 		c = diff.Child{}
-		if err := b.gets(path, &c); err != nil || c.Verb != diff.Held || !strings.Contains(c.Message, why) || c.Live == "" || c.Desired != "" {
+		if err := b.gets(path, &c); err != nil || c.Verb != diff.Blocked || !strings.Contains(c.Message, why) || c.Live == "" || c.Desired != "" {
 			t.Errorf("%v: %+v", err, c)
 		}
 	}
@@ -182,7 +182,7 @@ func TestUIFewRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(h.Installations)+len(h.Starting)+len(h.Forsaken) > 0 || !strings.Contains(h.LeasesUnread, `resources: ["leases"]`) ||
-		h.State != verdict.NotKnown || !strings.HasSuffix(h.Headline, "it is not known whether all is well; the operators could not be read") {
+		h.State != verdict.Unknown || !strings.HasSuffix(h.Headline, "it is not known whether everything is healthy; the operators could not be read") {
 		t.Errorf("it says %+v", h)
 	}
 }
@@ -232,7 +232,7 @@ func TestUIDocumented(t *testing.T) {
 			return err
 		}
 		if !slices.ContainsFunc(h.Installations, func(i *health.Installation) bool {
-			return i.Identity == s.home+"/jacquard" && i.Leader.State == verdict.Leads
+			return i.Identity == s.home+"/jacquard" && i.Leader.State == verdict.Leading
 		}) {
 			return fmt.Errorf("the operator is not told of: %+v", h)
 		}

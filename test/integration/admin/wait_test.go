@@ -24,7 +24,7 @@ func TestWait(t *testing.T) {
 	s.start(nil)
 	wait := func(time string, code int, parts ...string) {
 		t.Helper()
-		a := s.as("admin", "status", s.name(), "--wait"+time, "--root", s.root, "--install", s.home+"/jacquard")
+		a := s.as("admin", "status", s.name(), "--wait"+time, "--root", s.root, "--installation", s.home+"/jacquard")
 		for _, part := range append(parts, s.name()+": ") {
 			if a.code != code || !strings.Contains(a.all(), part) {
 				t.Errorf("exit %d, want %d and %q:\n%s", a.code, code, part, a.all())
@@ -40,12 +40,12 @@ func TestWait(t *testing.T) {
 	wait("", 0, ": Serving\n")
 
 	s.write(map[string]string{"map.yaml": strings.Replace(changed, "more: text", "no key!: text", 1)})
-	wait("", 1, ": Stopped: ", "jacquard approve "+s.name())
-	s.recorded(verdict.Stopped)
+	wait("", 1, ": RolloutStopped: ", "jacquard approve "+s.name())
+	s.recorded(verdict.RolloutStopped)
 
 	s.write(map[string]string{"map.yaml": strings.Replace(changed, "more: text", "more: {{ nonsense }}", 1)})
-	wait("", 1, ": Broken: ")
-	s.recorded(verdict.Broken)
+	wait("", 1, ": FolderInvalid: ")
+	s.recorded(verdict.FolderInvalid)
 
 	s.write(map[string]string{"map.yaml": changed})
 	wait("", 0, ": Serving\n")

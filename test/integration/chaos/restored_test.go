@@ -22,7 +22,7 @@ import (
 func TestEtcdRestored(t *testing.T) {
 	kit.Nightly(t, "chaos")
 	s := serve(t, "restored.example.com", map[string]string{
-		"kind.yaml":   "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nlookAgain: 10s\nchildren:\n- {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole}\n",
+		"kind.yaml":   "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\nresyncInterval: 10s\nchildren:\n- {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole}\n",
 		"map.yaml":    mapOf("map"),
 		"secret.yaml": folders["vault"]["secret.yaml"],
 		"role.yaml":   folders["outpost"]["role.yaml"],

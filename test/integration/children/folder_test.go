@@ -39,7 +39,7 @@ func TestBrokenWhileRunning(t *testing.T) {
 	other.data(t, "o", "other")
 
 	k.write(t, map[string]string{"more.yaml": config("-more", "{{ .spec.text }}")})
-	told(t, "", k.name(), "Normal FolderLoads")
+	told(t, "", k.name(), "Normal FolderValid")
 	k.data(t, "a-more", "two")
 	k.data(t, "b-more", "hello")
 	k.ready(t, "a", "b")

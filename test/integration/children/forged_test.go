@@ -42,9 +42,9 @@ func TestForgedChild(t *testing.T) {
 		settings    string
 		propagation metav1.DeletionPropagation
 	}{
-		"plain":             {"", metav1.DeletePropagationBackground},
-		"with deleteOrder":  {"deleteOrder: [map]\n", metav1.DeletePropagationBackground},
-		"in the foreground": {"", metav1.DeletePropagationForeground},
+		"plain":              {"", metav1.DeletePropagationBackground},
+		"with deletionOrder": {"deletionOrder: [map]\n", metav1.DeletePropagationBackground},
+		"in the foreground":  {"", metav1.DeletePropagationForeground},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := ordered(t, map[string]string{"kind.yaml": clusterRoles + c.settings, "far.yaml": fmt.Sprintf(far, "far"), "map.yaml": configMap})

@@ -67,7 +67,7 @@ func TestLeaders(t *testing.T) {
 	k := newThing(t, "leaders", plain())
 	elect := func(o *controller.Options) {
 		install(o)
-		o.LeaderElection, o.LeaderElectionNamespace = true, k.ns
+		o.LeaderElectionNamespace = k.ns
 	}
 	first := cluster.Run(t, elect, k.root)
 	cluster.Served(t, k.apiVersion(), "Thing")
@@ -111,7 +111,7 @@ func TestBrokenFollower(t *testing.T) {
 	k := newThing(t, "follower", plain())
 	elect := func(o *controller.Options) {
 		install(o)
-		o.LeaderElection, o.LeaderElectionNamespace, o.Identity = true, k.ns, "test/"+k.group
+		o.LeaderElectionNamespace, o.Identity = k.ns, "test/"+k.group
 	}
 	leader := cluster.Run(t, elect, k.root)
 	cluster.Served(t, k.apiVersion(), "Thing")
@@ -149,7 +149,7 @@ func TestStop(t *testing.T) {
 	k := newThing(t, "stop", plain())
 	op := cluster.Run(t, func(o *controller.Options) {
 		install(o)
-		o.LeaderElection, o.LeaderElectionNamespace = true, k.ns
+		o.LeaderElectionNamespace = k.ns
 	}, k.root)
 	cluster.Served(t, k.apiVersion(), "Thing")
 	for i := range 50 {

@@ -129,7 +129,7 @@ func TestOrphanIsNoted(t *testing.T) {
 	s.rests("", s.far("far")...)
 	s.patch(s.get("v1", "ConfigMap", "foreign"), `{"immutable":true}`) // so the patch cannot be given back
 	s.orphan()
-	s.is("Ready", "False", "NotGivenBack")
+	s.is("Ready", "False", "ReleaseFailed")
 	s.orphaned()
 	s.operator.Stop(t)
 	s.start()

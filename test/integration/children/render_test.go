@@ -77,7 +77,7 @@ func TestSuddenlyEmpty(t *testing.T) {
 	k.apply(t, "a", "")
 	k.ready(t, "a")
 	k.apply(t, "a", "text: none")
-	k.says(t, "a", "Stalled", "True", "RenderedNothing", "allowEmpty")
+	k.says(t, "a", "Stalled", "True", "EmptyRender", "allowEmpty")
 	k.data(t, "a", "hello")
 	k.atRest(t, "a", "ConfigMap/a")
 

@@ -42,7 +42,7 @@ func TestDroppedWithItsRights(t *testing.T) {
 	grant(k.group)
 	k.remove(t, "budget.yaml")
 	cluster.Run(t, limited, k.root)
-	k.says(t, "a", "Ready", "False", "NotKnown", "what is left of kind PodDisruptionBudget is not known",
+	k.says(t, "a", "Ready", "False", "ChildrenUnknown", "what is left of kind PodDisruptionBudget is not known",
 		`the missing rule, in a ClusterRole: {apiGroups: ["policy"], resources: ["poddisruptionbudgets"], verbs: ["list", "watch"]}`,
 		"write in kind.yaml, under retired: - {apiVersion: policy/v1, kind: PodDisruptionBudget}")
 	if _, err := cluster.Get("policy/v1", "PodDisruptionBudget", k.ns, "a"); err != nil {

@@ -281,7 +281,7 @@ func TestRecreatedKeepsInitial(t *testing.T) {
 	of := func(kind, label string) string {
 		return strings.NewReplacer("KINDLABEL", kind+label, "KIND", kind).Replace(spec)
 	}
-	const marks = "  annotations:\n    jacquard.dev/initial: spec.replicas\n    jacquard.dev/on-immutable: recreate"
+	const marks = "  annotations:\n    jacquard.dev/initial-fields: spec.replicas\n    jacquard.dev/on-immutable: recreate"
 	s := build(t, map[string]string{
 		"deployment.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{ .metadata.name }}\n" + marks + "\n" +
 			strings.Replace(of("-d", ", tier: {{ .spec.tier }}"), "matchLabels: {", "matchLabels: {tier: {{ .spec.tier }}, ", 1),

@@ -40,7 +40,7 @@ func testFooForeign(s *site) {
 	s.rests()
 	var before = s.get("Deployment", "theirs")
 	s.apply("Foo", "f", "deploymentName: theirs, replicas: 5")
-	s.says("Foo", "f", "Ready", "False", "NotOurs", "Deployment "+s.ns+"/theirs", "left alone")
+	s.says("Foo", "f", "Ready", "False", "OwnedByOthers", "Deployment "+s.ns+"/theirs", "left alone")
 	s.says("Foo", "f", "Stalled", "True", "Deployment "+s.ns+"/theirs")
 	s.has("Foo", "f", "status.availableReplicas", 0)
 	kit.Eventually(s, "a Warning names the Deployment", func() error {

@@ -30,11 +30,11 @@ func TestTakenAwayInOrder(t *testing.T) {
 	in.kubectl(t, in.pack(t, in.crd()), "apply", "-f", "-")
 	in.make(t, ns, "one")
 	in.ready(t, ns, "one")
-	in.kubectl(t, in.pack(t, in.crd(), "--only", "crd,folder"), "delete", "-f", "-", "--timeout=3m")
+	in.kubectl(t, in.pack(t, in.crd(), "--include", "crd,folder"), "delete", "-f", "-", "--timeout=3m")
 	if err := cluster.Gone("scheduling.k8s.io/v1", "PriorityClass", "", ns+"-one"); err != nil {
 		t.Error(err)
 	}
-	in.kubectl(t, in.pack(t, in.crd(), "--only", "roles,users"), "delete", "-f", "-", "--timeout=3m")
+	in.kubectl(t, in.pack(t, in.crd(), "--include", "roles,users"), "delete", "-f", "-", "--timeout=3m")
 }
 
 // TestTakenAwayTooEarly: without its rights the operator cannot delete what only
@@ -47,7 +47,7 @@ func TestTakenAwayTooEarly(t *testing.T) {
 	in.kubectl(t, packed, "apply", "-f", "-")
 	in.make(t, ns, "one")
 	in.ready(t, ns, "one")
-	in.kubectl(t, in.pack(t, in.crd(), "--only", "roles"), "delete", "-f", "-")
+	in.kubectl(t, in.pack(t, in.crd(), "--include", "roles"), "delete", "-f", "-")
 	kit.Eventually(t, "the operator has no rights", func() error {
 		return in.lacks("list", "webs."+in.group)
 	})
@@ -56,7 +56,7 @@ func TestTakenAwayTooEarly(t *testing.T) {
 		t.Errorf("got %v, %s", err, out)
 	}
 	start := time.Now()
-	in.kubectl(t, in.pack(t, in.crd(), "--only", "roles"), "apply", "-f", "-")
+	in.kubectl(t, in.pack(t, in.crd(), "--include", "roles"), "apply", "-f", "-")
 	in.gone(t)
 	t.Logf("gone %s after the roles were there again", time.Since(start))
 	if err := cluster.Gone("scheduling.k8s.io/v1", "PriorityClass", "", ns+"-one"); err != nil {

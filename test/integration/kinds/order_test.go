@@ -42,9 +42,9 @@ func late(t *testing.T, k packedKind) {
 		in.ready(t, ns, name)
 	}
 	in.write(t, map[string]string{"secret.yaml": secret})
-	in.kubectl(t, in.pack(t, in.crd(), "--only", "folder"), "apply", "-f", "-")
+	in.kubectl(t, in.pack(t, in.crd(), "--include", "folder"), "apply", "-f", "-")
 	kit.Eventually(t, "a resource lacks the right", func() error { return in.forbidden(ns, names) })
-	in.kubectl(t, in.pack(t, in.crd(), "--only", "roles"), "apply", "-f", "-")
+	in.kubectl(t, in.pack(t, in.crd(), "--include", "roles"), "apply", "-f", "-")
 	kit.Eventually(t, "all have their Secret", func() error {
 		if told := in.told(t); told.State == rollout.Stopped {
 			t.Fatalf("the rollout stopped: %s", told)

@@ -55,7 +55,7 @@ func TestSameFolder(t *testing.T) {
 	})
 	in := prepare(t, k, "")
 	ns := cluster.Namespace(t)
-	in.kubectl(t, in.pack(t, in.crd(), "--only", "roles,users,crd"), "apply", "-f", "-")
+	in.kubectl(t, in.pack(t, in.crd(), "--include", "roles,users,crd"), "apply", "-f", "-")
 	op := in.run(t, in.root)
 	in.make(t, ns, "one")
 	in.ready(t, ns, "one")
@@ -69,7 +69,7 @@ func TestSameFolder(t *testing.T) {
 	op.Stop(t)
 
 	mark := cluster.Mark(t)
-	in.kubectl(t, in.pack(t, in.crd(), "--only", "folder"), "apply", "-f", "-")
+	in.kubectl(t, in.pack(t, in.crd(), "--include", "folder"), "apply", "-f", "-")
 	in.run(t)
 	in.make(t, ns, "two")
 	in.ready(t, ns, "two")

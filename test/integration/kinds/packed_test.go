@@ -97,7 +97,7 @@ func prepare(t *testing.T, k packedKind, namespace string) *installed {
 	if namespace != "" {
 		bindings = there
 	}
-	roles := in.pack(t, "--only", "base") + "---\n" +
+	roles := in.pack(t, "--include", "base") + "---\n" +
 		strings.NewReplacer("NAME", in.name, "ACCOUNT", in.account, "HOME", in.home, "THERE", namespace).Replace(aggregated+"---\n"+bindings)
 	in.kubectl(t, roles, "apply", "-f", "-")
 	t.Cleanup(func() { in.kubectl(t, roles, "delete", "--ignore-not-found", "-f", "-") })
@@ -124,7 +124,7 @@ func (in *installed) run(t *testing.T, roots ...string) *kit.Operator {
 func (in *installed) pack(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, trouble bytes.Buffer
-	args = append([]string{"pack", "--root", in.root, "--install", in.home + "/" + in.name, "--service-account", "operators/" + in.account},
+	args = append([]string{"pack", "--root", in.root, "--installation", in.home + "/" + in.name, "--service-account", "operators/" + in.account},
 		args...)
 	if code := cli.Main(args, strings.NewReader(""), &out, &trouble); code != 0 {
 		t.Fatalf("jacquard pack exits with %d: %s", code, trouble.String())

@@ -135,7 +135,7 @@ func TestApproveWhich(t *testing.T) {
 	k.rollout(t, "a", rollout.Stopped)
 	k.rollout(t, "b", rollout.Stopped)
 	_, err := approve.Find(t.Context(), cluster.Config, k.name(), "")
-	if want := fmt.Sprintf("looking at the rollout of %s: rollouts of several installations are stopped: say --identity %s/a or %s/b", k.name(), k.group,
+	if want := fmt.Sprintf("looking at the rollout of %s: rollouts of several installations are stopped: say --installation %s/a or %s/b", k.name(), k.group,
 		k.group); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -25,8 +25,8 @@ func TestClocks(t *testing.T) {
 			t.Parallel()
 			s := build(t, plain)
 			among := controller.Options{
-				LeaderElection: true, LeaderElectionNamespace: s.namespace,
-				Lease: controller.Lease{Duration: 6 * time.Second, RenewDeadline: 5 * time.Second, RetryPeriod: time.Second},
+				LeaderElectionNamespace: s.namespace,
+				Lease:                   controller.Lease{Duration: 6 * time.Second, RenewDeadline: 5 * time.Second, RetryPeriod: time.Second},
 			}
 			s.access.Serve(controller.Options{Identity: "test/" + s.group, LeaderElectionNamespace: s.namespace}, s.dir)
 			made := record(t, s.namespace)

@@ -20,8 +20,8 @@ func TestLateHeir(t *testing.T) {
 	t.Parallel()
 	s := build(t, plain)
 	among := controller.Options{
-		LeaderElection: true, LeaderElectionNamespace: s.namespace,
-		Lease: controller.Lease{Duration: time.Minute, RenewDeadline: 50 * time.Second, RetryPeriod: time.Second / 2},
+		LeaderElectionNamespace: s.namespace,
+		Lease:                   controller.Lease{Duration: time.Minute, RenewDeadline: 50 * time.Second, RetryPeriod: time.Second / 2},
 	}
 	s.access.Serve(controller.Options{Identity: "test/" + s.group, LeaderElectionNamespace: s.namespace}, s.dir)
 	made := record(t, s.namespace)

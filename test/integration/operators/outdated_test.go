@@ -48,7 +48,7 @@ func TestOutdated(t *testing.T) {
 					said = append(said, r.body)
 				}
 			}
-			if len(said) != 1 || strings.Contains(said[0], "NotRecorded") {
+			if len(said) != 1 || strings.Contains(said[0], "RecordFailed") {
 				t.Errorf("the statuses were %q", said)
 			}
 			if records < 2 { // more, if the watch shows the change after the next turn only

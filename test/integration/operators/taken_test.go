@@ -131,7 +131,7 @@ func (k *thing) reported(t *testing.T, home, part string) {
 			return err
 		}
 		for _, kind := range read.Kinds {
-			if kind.Name == k.name() && kind.State == verdict.Unsettled && strings.Contains(kind.Message, part) {
+			if kind.Name == k.name() && kind.State == verdict.ServingFailed && strings.Contains(kind.Message, part) {
 				return nil
 			}
 		}

@@ -42,11 +42,11 @@ func TestTools(t *testing.T) {
 	k.apply(t, "two", "team: b", "x")
 	k.ready(t, "two")
 	k.says(t, "two", "x by b")
-	k.jacquard(t, 2, []string{"diff", "--root", rootA, "--all", k.name()}, "say --identity "+k.group+"/a or "+k.group+"/b")
-	k.jacquard(t, 2, []string{"diff", "--root", rootA, "--all", k.name(), "--identity", "ops/c"}, "ops/c does not serve it")
-	k.jacquard(t, 0, []string{"diff", "--root", rootA, "--all", k.name(), "--identity", k.group + "/a"})
-	k.jacquard(t, 0, []string{"diff", "--root", rootB, "--all", k.name(), "--identity", k.group + "/b"})
-	k.jacquard(t, 1, []string{"diff", "--root", rootA, "--all", k.name(), "--identity", k.group + "/b"}, "two")
+	k.jacquard(t, 2, []string{"diff", "--root", rootA, "--all", k.name()}, "say --installation "+k.group+"/a or "+k.group+"/b")
+	k.jacquard(t, 2, []string{"diff", "--root", rootA, "--all", k.name(), "--installation", "ops/c"}, "ops/c does not serve it")
+	k.jacquard(t, 0, []string{"diff", "--root", rootA, "--all", k.name(), "--installation", k.group + "/a"})
+	k.jacquard(t, 0, []string{"diff", "--root", rootB, "--all", k.name(), "--installation", k.group + "/b"})
+	k.jacquard(t, 1, []string{"diff", "--root", rootA, "--all", k.name(), "--installation", k.group + "/b"}, "two")
 	none := k.name() + "/" + k.ns + "/none"
 	nobody := "no installation serves this resource: " + k.group + "/a serves the resources with team=a; " + k.group + "/b serves"
 	k.jacquard(t, 0, []string{"tree", none}, nobody)
@@ -55,7 +55,7 @@ func TestTools(t *testing.T) {
 
 	k.write(t, rootB, "{{ fail \"never\" }}")
 	k.rollout(t, "b", rollout.Stopped)
-	k.jacquard(t, 1, []string{"approve", k.name(), "--identity", k.group + "/a"}, "no rollout of it by "+k.group+"/a is stopped")
+	k.jacquard(t, 1, []string{"approve", k.name(), "--installation", k.group + "/a"}, "no rollout of it by "+k.group+"/a is stopped")
 	k.jacquard(t, 1, []string{"approve", k.name()}, "nothing was changed")
 	k.jacquard(t, 0, []string{"approve", k.name(), "--yes"}, "approved")
 }
@@ -65,5 +65,5 @@ func TestFlags(t *testing.T) {
 	t.Parallel()
 	k := &thing{}
 	k.jacquard(t, 1, []string{"run", "--selector", "team=a,,"}, "--selector team=a,,")
-	k.jacquard(t, 1, []string{"run", "--identity", "ops/Team A", "--root", t.TempDir()}) // the log says why
+	k.jacquard(t, 1, []string{"run", "--installation", "ops/Team A", "--root", t.TempDir()}) // the log says why
 }

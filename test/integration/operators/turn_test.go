@@ -89,7 +89,7 @@ func (s *site) line() controller.Options {
 	if err != nil {
 		s.Fatal(err)
 	}
-	return controller.Options{Config: cfg, Identity: s.namespace + "/upgraded", LeaderElection: true, LeaderElectionNamespace: s.namespace}
+	return controller.Options{Config: cfg, Identity: s.namespace + "/upgraded", LeaderElectionNamespace: s.namespace}
 }
 
 // upgraded runs this version of the operator; stop ends it.

@@ -93,10 +93,10 @@ func TestForgedHere(t *testing.T) {
 	manager := s.manager("r")
 	s.forged(s.namespace, "r")
 	kit.Eventually(t, "our entry is dropped", func() error { return ours(s.namespace, manager) })
-	s.is("r", "Ready", "False", "NotGivenBack")
+	s.is("r", "Ready", "False", "ReleaseFailed")
 	s.is("r", "Ready", "False", "giving back Service "+s.namespace+"/forged")
 	cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "r")
-	s.is("r", "Ready", "False", "NotGivenBack")
+	s.is("r", "Ready", "False", "ReleaseFailed")
 	s.operator.Stop(t)
 	s.again()
 	kit.Eventually(t, "the resource is gone", func() error { return cluster.Gone(s.apiVersion(), "Web", s.namespace, "r") })
@@ -111,7 +111,7 @@ func TestImmutableSince(t *testing.T) {
 	s.ready("r")
 	s.merge("v1", "ConfigMap", "r-theirs", "person", `{"immutable":true}`)
 	s.web("r", "gone: true")
-	s.is("r", "Ready", "False", "NotGivenBack")
+	s.is("r", "Ready", "False", "ReleaseFailed")
 	s.has("v1", "ConfigMap", "r-theirs", "data.ours", "1", "data.own", "text")
 	kit.Eventually(t, "our entry is dropped", func() error { // not at once where its object changed meanwhile
 		for _, m := range s.get("v1", "ConfigMap", "r-theirs").GetManagedFields() {
@@ -156,7 +156,7 @@ spec: {policyName: still-GROUP, validationActions: [Deny]}
 		return fmt.Errorf("it was changed")
 	})
 	s.web("r", "gone: true")
-	s.is("r", "Ready", "False", "NotGivenBack")
+	s.is("r", "Ready", "False", "ReleaseFailed")
 	s.is("r", "Ready", "False", "not today")
 	s.has("v1", "ConfigMap", "r-theirs", "data.ours", "1", "data.own", "text")
 	cluster.Delete(t, "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "", "still-"+s.group)
@@ -204,7 +204,7 @@ func TestGiveBackForbidden(t *testing.T) {
 	s.gone(s.apiVersion(), "Web", "going")
 	s.ready("r")
 	for _, name := range []string{"r", "going"} {
-		s.told(name, "Warning NotGivenBack", "the fields of Thing "+s.namespace+"/"+name+"-theirs stay as they are",
+		s.told(name, "Warning ReleaseFailed", "the fields of Thing "+s.namespace+"/"+name+"-theirs stay as they are",
 			`cannot patch resource "things"`)
 		s.has(s.apiVersion(), "Thing", name+"-theirs", "spec.ours", "1", "spec.own", "text")
 	}

@@ -97,7 +97,7 @@ func (f *fleet) start(args ...string) *replica {
 		f.Fatal(err)
 	}
 	r.cmd = exec.Command(self, append([]string{"run", "--kubeconfig", kubeconfig, "--root", f.root, "--operator-namespace", f.home,
-		"--identity", f.identity(), "--leader-election-namespace", f.home, "--health-probe-bind-address", "0", "--buckets", strconv.Itoa(f.buckets)}, args...)...)
+		"--installation", f.identity(), "--leader-election-namespace", f.home, "--health-probe-bind-address", "0", "--buckets", strconv.Itoa(f.buckets)}, args...)...)
 	r.cmd.Env = append(os.Environ(), asOperator+"=1")
 	r.cmd.Stdout, r.cmd.Stderr = r.log, r.log
 	if err := r.cmd.Start(); err != nil {

@@ -81,7 +81,7 @@ func TestMetrics(t *testing.T) {
 		f.awaitDivided(replicas)
 		each("jacquard_buckets", 16, replicas)
 		each("jacquard_buckets_unowned", 0, replicas)
-		each("jacquard_leads", 1, replicas)
+		each("jacquard_leader", 1, replicas)
 		if replicas < 3 {
 			each(ready, n, replicas)
 		}
@@ -95,7 +95,7 @@ func TestMetrics(t *testing.T) {
 	f.awaitDivided(2)
 	each(ready, n, 2)
 	each("jacquard_buckets", 16, 2)
-	each("jacquard_leads", 1, 2)
+	each("jacquard_leader", 1, 2)
 	each(fmt.Sprintf("jacquard_queue_depth{kind=%q}", name), 0, 2)
 }
 

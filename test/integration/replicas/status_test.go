@@ -81,7 +81,7 @@ func TestStatus(t *testing.T) {
 }
 
 // status is what `jacquard status` prints of the installation.
-func (f *fleet) status() string { return f.jacquard("status", "--install", f.identity()) }
+func (f *fleet) status() string { return f.jacquard("status", "--installation", f.identity()) }
 
 // jacquard is what a command prints that looks at the cluster.
 func (f *fleet) jacquard(args ...string) string {

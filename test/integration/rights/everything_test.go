@@ -42,7 +42,7 @@ reads:
 - {apiVersion: v1, kind: PodTemplate, namespaces: [default]}
 - {apiVersion: node.k8s.io/v1, kind: RuntimeClass}
 - {apiVersion: storage.k8s.io/v1, kind: StorageClass, names: [quick]}
-deleteOrder: [service]
+deletionOrder: [service]
 allowEmpty: true
 `,
 	"service.yaml": document("v1", "Service", strings.Join([]string{
@@ -54,13 +54,13 @@ allowEmpty: true
 		`controllers: {{ len (select "v1" "ReplicationController" (dict "matchLabels" (dict "web" "x"))) | quote }}`,
 	}, "\n    "), "spec: {clusterIP: None, ports: [{port: 80}]}\n"),
 	"secret.yaml": document("v1", "Secret", "", "stringData:\n  password: {{ stable \"secret\" \"password\" 8 }}\n"),
-	"job.yaml":    document("batch/v1", "Job", `jacquard.dev/once: "true"`, "spec:\n"+podTemplate),
+	"job.yaml":    document("batch/v1", "Job", `jacquard.dev/run-once: "true"`, "spec:\n"+podTemplate),
 	"set.yaml": document("apps/v1", "ReplicaSet", "jacquard.dev/on-immutable: recreate",
 		"spec:\n  replicas: 0\n  selector: {matchLabels: {set: {{ .spec.text | default \"x\" }}}}\n"+
 			"  template:\n    metadata: {labels: {set: {{ .spec.text | default \"x\" }}}}\n    spec: {containers: [{name: c, image: i}]}\n"),
 	"claim.yaml": document("v1", "PersistentVolumeClaim", "jacquard.dev/on-delete: keep",
 		"spec:\n  accessModes: [ReadWriteOnce]\n  resources: {requests: {storage: 1Mi}}\n"),
-	"scale.yaml": document("apps/v1", "Deployment", "jacquard.dev/initial: spec.replicas",
+	"scale.yaml": document("apps/v1", "Deployment", "jacquard.dev/initial-fields: spec.replicas",
 		"spec:\n  replicas: 0\n  selector: {matchLabels: {web: x}}\n  template:\n    metadata: {labels: {web: x}}\n    spec: {containers: [{name: c, image: i}]}\n"),
 	"space.yaml": strings.Replace(document("v1", "Namespace", "jacquard.dev/on-delete: delete", ""), "if .spec.all",
 		"if or .spec.all .spec.space", 1),

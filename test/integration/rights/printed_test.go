@@ -57,7 +57,7 @@ func TestPrinted(t *testing.T) {
 func (s *site) printed(home string) []string {
 	s.Helper()
 	var out, trouble bytes.Buffer
-	args := []string{"rbac", "--root", s.root, "--service-account", home + "/printed", "--identity", "printed", "--install-crds", "--only",
+	args := []string{"rbac", "--root", s.root, "--service-account", home + "/printed", "--installation", "printed", "--install-crds", "--include",
 		"base,kinds"}
 	if code := cli.Main(args, strings.NewReader(""), &out, &trouble); code != 0 {
 		s.Fatalf("jacquard rbac exits with %d: %s", code, trouble.String())

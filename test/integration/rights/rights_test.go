@@ -66,7 +66,7 @@ func (s *site) start() {
 	home := cluster.Namespace(s)
 	s.operator = cluster.Run(s.T, func(o *controller.Options) {
 		o.InstallCRDs, o.Namespace, o.Namespaces = true, home, s.limits
-		o.LeaderElection, o.LeaderElectionNamespace = true, home
+		o.LeaderElectionNamespace = home
 	}, s.root)
 	cluster.Served(s, s.group+"/v1", "Web")
 }

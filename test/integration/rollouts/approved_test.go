@@ -63,7 +63,7 @@ func TestApproveNeedsYes(t *testing.T) {
 		t.Fatalf("it approved %s", approval)
 	}
 	kit.Eventually(t, "status has the ID of the stop", func() error { // the operator reports its kinds a little later
-		if text := k.jacquard(t, "status", "--install", home+"/jacquard", "-o", "json"); !strings.Contains(text, `"stop": "`+record.Stop+`"`) {
+		if text := k.jacquard(t, "status", "--installation", home+"/jacquard", "-o", "json"); !strings.Contains(text, `"stop": "`+record.Stop+`"`) {
 			return errors.New(text)
 		}
 		return nil
@@ -162,7 +162,7 @@ func TestOnly(t *testing.T) {
 	k.write(t, sets("-renamed"))
 	k.rollout(t, rollout.Stopped, rollout.Deletes)
 	k.deletes(t, 3)
-	if said := k.approve(t, "--only", k.ns+"/r01"); !strings.Contains(said, "serves only "+k.ns+"/r01, ") {
+	if said := k.approve(t, "--resource", k.ns+"/r01"); !strings.Contains(said, "serves only "+k.ns+"/r01, ") {
 		t.Errorf("it says %s", said)
 	}
 	k.exists(t, "apps/v1", "StatefulSet", "r01-renamed")

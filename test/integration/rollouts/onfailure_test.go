@@ -30,7 +30,7 @@ func (k *thing) rolledBack(t *testing.T) string {
 func (k *thing) waitForStatus(t *testing.T, home string, parts ...string) {
 	t.Helper()
 	kit.Eventually(t, fmt.Sprintf("status has %q", parts), func() error {
-		if got := k.jacquard(t, "status", "--install", home+"/jacquard"); !all(got, parts) {
+		if got := k.jacquard(t, "status", "--installation", home+"/jacquard"); !all(got, parts) {
 			return errors.New(got)
 		}
 		return nil
@@ -47,7 +47,7 @@ func TestRollsBackOnFailure(t *testing.T) {
 	k.many(t, 8)
 	served := k.rollout(t, rollout.Complete, "").Target().Digest
 	k.write(t, rollsBack(said("two", true)))
-	k.told(t, "RolledBack", "the operator rolled back: not ready again within 5s", "jacquard rollback "+k.name()+" --release")
+	k.told(t, "RolledBack", "the operator rolled back: not ready again within 5s", "jacquard rollback "+k.name()+" --end")
 	k.say(t, map[string]int{"one-hello": 8})
 	r := k.rollout(t, rollout.Complete, "")
 	if want := fmt.Sprintf("%s %s onFailure", served, r.Failed.Digest); k.rolledBack(t) != want || r.Target().Digest != served {
@@ -62,14 +62,14 @@ func TestRollsBackOnFailure(t *testing.T) {
 		return nil
 	})
 
-	k.jacquard(t, "rollback", k.name(), "--release", "--yes")
+	k.jacquard(t, "rollback", k.name(), "--end", "--yes")
 	k.rollout(t, rollout.Stopped, rollout.NotReady)
-	k.waitForStatus(t, home, "Stopped", "not rolled back again")
+	k.waitForStatus(t, home, "RolloutStopped", "not rolled back again")
 	op.Stop(t)
 	k.at(t, home)
 	k.apply(t, "r07", "edited")
 	k.say(t, map[string]int{"two-hello": 1, "one-hello": 6, "one-edited": 1})
-	k.waitForStatus(t, home, "Stopped", "not rolled back again")
+	k.waitForStatus(t, home, "RolloutStopped", "not rolled back again")
 	if again := k.rollout(t, rollout.Stopped, rollout.NotReady); k.rolledBack(t) != "" || again.Failed != r.Failed {
 		t.Errorf("the rollback is %q, the record %s", k.rolledBack(t), again)
 	}
@@ -108,10 +108,10 @@ func TestDeletionsDoNotRollBack(t *testing.T) {
 	k.rollout(t, rollout.Complete, "")
 	k.write(t, rollsBack(claims("-new")))
 	k.rollout(t, rollout.Stopped, rollout.Deletes)
-	k.waitForStatus(t, home, "Stopped", "it would delete")
+	k.waitForStatus(t, home, "RolloutStopped", "it would delete")
 	op.Stop(t)
 	k.at(t, home)
-	k.waitForStatus(t, home, "Stopped", "it would delete")
+	k.waitForStatus(t, home, "RolloutStopped", "it would delete")
 	k.rollout(t, rollout.Stopped, rollout.Deletes)
 	if k.rolledBack(t) != "" {
 		t.Errorf("the rollback is %q", k.rolledBack(t))
@@ -133,7 +133,7 @@ func TestLostRevisionDoesNotRollBack(t *testing.T) {
 	k.write(t, rollsBack(said("two", true)))
 	k.at(t, home)
 	k.rollout(t, rollout.Stopped, rollout.NotReady)
-	k.waitForStatus(t, home, "Stopped", "not rolled back: revision "+served+" of its folder is not kept", "jacquard approve")
+	k.waitForStatus(t, home, "RolloutStopped", "not rolled back: revision "+served+" of its folder is not kept", "jacquard approve")
 	if k.rolledBack(t) != "" {
 		t.Errorf("the rollback is %q", k.rolledBack(t))
 	}

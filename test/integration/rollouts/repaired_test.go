@@ -21,7 +21,7 @@ func TestRepaired(t *testing.T) {
 	k.served(t, "r01", "r02")
 	k.write(t, config("{{ if eq .spec.text \"bad\" }}{{ fail \"not so\" }}{{ end }}two"))
 	k.rollout(t, "Stopped", "RenderFailed")
-	k.says(t, "r01", "RolloutPending", "True", "RolloutFailed")
+	k.says(t, "r01", "RolloutPending", "True", "PreviewFailed")
 	k.says(t, "r01", "Ready", "True", "")
 	k.allSay(t, "one", 4)
 	k.apply(t, "r01", "good")

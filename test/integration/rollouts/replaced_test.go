@@ -49,7 +49,7 @@ func TestFailing(t *testing.T) {
 	if r.Moved != 9 || r.Total != 10 {
 		t.Errorf("%s", r)
 	}
-	k.says(t, "r03", "RolloutPending", "True", "RolloutFailed")
+	k.says(t, "r03", "RolloutPending", "True", "PreviewFailed")
 	k.says(t, "r03", "Ready", "True", "")
 	k.says(t, "r03", "Stalled", "", "")
 	k.ready(t, append(names[:3], names[4:]...)...)

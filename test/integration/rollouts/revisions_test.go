@@ -137,7 +137,7 @@ func TestServedByRevision(t *testing.T) {
 	k.at(t, home) // the rollback holds
 	k.apply(t, "last", "hello")
 	k.say(t, map[string]int{"one-hello": 39, "one-edited": 3})
-	k.jacquard(t, "rollback", k.name(), "--release", "--yes")
+	k.jacquard(t, "rollback", k.name(), "--end", "--yes")
 	k.rollout(t, rollout.Stopped, rollout.NotReady)
 	k.approve(t, "--all-waves")
 	k.say(t, map[string]int{"two-hello": 39, "two-edited": 3})
@@ -258,7 +258,7 @@ func TestRevisionRefused(t *testing.T) {
 	})
 	k.says(t, "r07", "Ready", "False", "is refused")
 	k.say(t, map[string]int{"two-hello": 5, "one-hello": 3})
-	k.jacquard(t, "rollback", k.name(), "--release", "--yes")
+	k.jacquard(t, "rollback", k.name(), "--end", "--yes")
 	k.rollout(t, rollout.Stopped, rollout.NotReady)
 	k.approve(t, "--all-waves")
 	k.say(t, map[string]int{"two-hello": 7, "two-edited": 1})
@@ -286,7 +286,7 @@ func TestRollbackAmongFolders(t *testing.T) {
 		}
 	}
 	rollBack("0123456789abcdef")
-	saysThat(t, k.rollout(t, rollout.Stopped, rollout.RollbackFailed).Message, "revision 0123456789abcdef of its folder is not kept", "--release")
+	saysThat(t, k.rollout(t, rollout.Stopped, rollout.RollbackFailed).Message, "revision 0123456789abcdef of its folder is not kept", "--end")
 	k.apply(t, "r07", "edited")
 	k.say(t, map[string]int{"two-hello": 1, "one-hello": 6, "one-edited": 1})
 	saysThat(t, k.jacquard(t, "approve", k.name()), "is not kept")

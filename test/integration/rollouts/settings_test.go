@@ -107,7 +107,7 @@ func TestSettingsChangeWithFolder(t *testing.T) {
 	k.apply(t, "last", "hello")
 	k.allSay(t, "two new", 6)
 	cluster.Apply(t, home, k.settingsMap("two", `{"mode": "new"}`))
-	saysThat(t, k.jacquard(t, "status", k.name(), "--install", home+"/jacquard", "--wait=5m"), k.name(), "Serving")
+	saysThat(t, k.jacquard(t, "status", k.name(), "--installation", home+"/jacquard", "--wait=5m"), k.name(), "Serving")
 	saysThat(t, k.jacquard(t, "rollback", k.name(), "--yes", "--wait=5m"), fmt.Sprintf("goes back to revision %d (%s)", before.Number, before.Digest))
 	k.allSay(t, "one old", 6)
 }
@@ -137,7 +137,7 @@ func TestSettingsMoveIntoFolder(t *testing.T) {
 	before, written := k.rollout(t, rollout.Complete, ""), k.followTexts(t)
 
 	cluster.Apply(t, home, k.settingsMap("one", "mode: special\n"))
-	k.jacquard(t, "status", k.name(), "--install", home+"/jacquard", "--wait=5m")
+	k.jacquard(t, "status", k.name(), "--installation", home+"/jacquard", "--wait=5m")
 	op.Stop(t)
 	op = run("")
 	kit.Eventually(t, "the operator is ready", op.Ready)

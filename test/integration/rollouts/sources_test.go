@@ -87,15 +87,15 @@ func TestTwoSources(t *testing.T) {
 	cluster.Served(t, k.apiVersion(), "Thing")
 	k.apply(t, "a", "hello")
 	k.allSay(t, "one", 1)
-	k.told(t, "FolderNotUsed", "not used: root "+other.root)
+	k.told(t, "DuplicateFolder", "not used: root "+other.root)
 	cluster.Apply(t, home, k.configMap("map", "", config("three")))
-	k.told(t, "FolderNotUsed", "configmap "+home+"/map")
+	k.told(t, "DuplicateFolder", "configmap "+home+"/map")
 	k.allSay(t, "one", 1)
 
 	k.remove(t, "")
 	k.allSay(t, "two", 1)
 	k.write(t, config("one again"))
-	k.told(t, "FolderNotUsed", "comes from root "+other.root, "root "+k.root)
+	k.told(t, "DuplicateFolder", "comes from root "+other.root, "root "+k.root)
 	k.allSay(t, "two", 1)
 	other.remove(t, "")
 	k.allSay(t, "one again", 1)
@@ -150,7 +150,7 @@ func TestRootMissing(t *testing.T) {
 	reports := func(wants bool) {
 		t.Helper()
 		kit.Eventually(t, "jacquard status tells whether the root is missing", func() error {
-			said := k.jacquard(t, "status", "--install", home+"/jacquard")
+			said := k.jacquard(t, "status", "--installation", home+"/jacquard")
 			if strings.Contains(said, "a root cannot be read, so its kinds are served as before: root "+current) != wants || strings.Contains(said, "Removed") {
 				return errors.New(said)
 			}

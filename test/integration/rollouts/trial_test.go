@@ -50,7 +50,7 @@ func TestStatusTried(t *testing.T) {
 	if r := k.rollout(t, "Stopped", "RenderFailed"); r.Total != 5 || r.Moved != 0 {
 		t.Errorf("the record is %s", r)
 	}
-	k.says(t, "r03", "RolloutPending", "True", "RolloutFailed")
+	k.says(t, "r03", "RolloutPending", "True", "PreviewFailed")
 	k.says(t, "r03", "Ready", "True", "")
 	k.apply(t, "r03", "good")
 	k.rollout(t, "Complete", "")

@@ -64,15 +64,15 @@ func TestActingNeedsAYes(t *testing.T) {
 	}
 	_, pinned, _ := strings.Cut(text, "to carry out just this plan:\n  jacquard ")
 	pinned, _, _ = strings.Cut(pinned, " --kubeconfig")
-	_, pins, _ := strings.Cut(text, "kubeconfig --to")
+	_, pins, _ := strings.Cut(text, "kubeconfig --to-revision")
 	two["third.yaml"] = more("third")
 	changed(two)
-	saysThat(t, k.exits(t, 1, append(strings.Fields(pinned), strings.Fields("--to"+pins)...)...), "nothing was changed", "it was")
+	saysThat(t, k.exits(t, 1, append(strings.Fields(pinned), strings.Fields("--to-revision"+pins)...)...), "nothing was changed", "it was")
 	if n := k.personWrites(t); n != 0 {
 		t.Errorf("without a yes %d writes were sent", n)
 	}
 
-	saysThat(t, k.exits(t, 0, "rollback", k.name(), "--to", "1", "--yes", "--wait=5m"), "RolledBack: every resource")
+	saysThat(t, k.exits(t, 0, "rollback", k.name(), "--to-revision", "1", "--yes", "--wait=5m"), "RolledBack: every resource")
 	k.rollout(t, rollout.Complete, "")
 	if _, err := cluster.Get("v1", "ConfigMap", k.ns, names[0]+"-more"); err == nil {
 		t.Error("the wait ended before the deletions")

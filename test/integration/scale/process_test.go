@@ -39,7 +39,7 @@ func (l *load) run(flags ...string) *operatorProcess {
 	}
 	p := &operatorProcess{load: l, began: time.Now()}
 	args := []string{"run", "--buckets", strconv.Itoa(l.buckets), "--kubeconfig", filepath.Join(l.cluster.Dir, "operator.kubeconfig"), "--root", l.root,
-		"--operator-namespace", l.home, "--identity", l.identity(), "--leader-election-namespace", l.home, "--health-probe-bind-address", "0"}
+		"--operator-namespace", l.home, "--installation", l.identity(), "--leader-election-namespace", l.home, "--health-probe-bind-address", "0"}
 	p.cmd = exec.Command(self, append(args, flags...)...)
 	p.cmd.Env = append(os.Environ(), asOperator+"=1", "GODEBUG=gctrace=1")
 	p.cmd.Stdout, p.cmd.Stderr = p, p

@@ -319,7 +319,7 @@ func free(t *testing.T) int {
 }
 
 // inQueue is a line of the metrics with how many Websites waited no longer than a bound.
-var inQueue = regexp.MustCompile(`jacquard_queue_wait_seconds_bucket\{kind="` + websiteName + `",le="([^"]*)"\} (\S+)`)
+var inQueue = regexp.MustCompile(`jacquard_queue_wait_duration_seconds_bucket\{kind="` + websiteName + `",le="([^"]*)"\} (\S+)`)
 
 // waited are the buckets of the histogram of how long resources waited for a worker, by
 // their upper bounds, over all replicas.

@@ -82,7 +82,7 @@ func TestAlerts(t *testing.T) {
 	at := address(t)
 	s.op = cluster.Run(t, func(o *controller.Options) {
 		o.InstallCRDs, o.MetricsSecure, o.MetricsAddress = true, true, at
-		o.LeaderElection, o.LeaderElectionNamespace, o.Namespace, o.Identity = true, s.home, s.home, s.home+"/jacquard"
+		o.LeaderElectionNamespace, o.Namespace, o.Identity = s.home, s.home, s.home+"/jacquard"
 		o.Config = rest.CopyConfig(o.Config)
 		o.Config.Wrap(func(next http.RoundTripper) http.RoundTripper { return held{&s.gate, next} })
 	}, root, repository(t))
@@ -149,7 +149,7 @@ func about(name string, k *thing) string {
 	switch name {
 	case "JacquardReadOnly":
 		return ""
-	case "JacquardFolderWithoutCRD":
+	case "JacquardCRDMissing":
 		return absent
 	}
 	return k.name()
@@ -184,12 +184,12 @@ const absent = "absents.example.com"
 // ofProcesses are alerts about processes that end, about several, about their roots,
 // about hours, and about states of kinds and watches that last.
 // TestRules of engine/controller/metrics makes them fire with the series of such.
-var ofProcesses = []string{"JacquardRestarts", "JacquardMemoryHigh", "JacquardStandbyMissing", "JacquardBucketsUnowned",
-	"JacquardRootMissing", "JacquardRolloutStuck", "JacquardKindUnsettled", "JacquardWatchesFailing"}
+var ofProcesses = []string{"JacquardRestarts", "JacquardMemoryHigh", "JacquardReplicasMissing", "JacquardBucketsUnowned",
+	"JacquardRootMissing", "JacquardRolloutStuck", "JacquardServingFailed", "JacquardWatchesFailing"}
 
 var situations = map[string]situation{
-	"Broken": {"broken", configMap, []string{"JacquardFolderBroken"}, writes("{{ .spec.nonsense }}\n"), writes(configMap)},
-	"Second": {"second", configMap, []string{"JacquardFolderNotUsed"}, func(s *site, k *thing) {
+	"Broken": {"broken", configMap, []string{"JacquardFolderInvalid"}, writes("{{ .spec.nonsense }}\n"), writes(configMap)},
+	"Second": {"second", configMap, []string{"JacquardDuplicateFolder"}, func(s *site, k *thing) {
 		cluster.Apply(k, s.home,
 			fmt.Sprintf("{apiVersion: v1, kind: ConfigMap, metadata: {name: second, labels: {%s: %s}}, data: {child.yaml: %q}}", api.LabelKind,
 				k.name(), configMap))
@@ -200,13 +200,13 @@ var situations = map[string]situation{
 		func(_ *site, k *thing) { cluster.Apply(k, "", kit.ThingCRD(k.group)) }},
 	"Rollout": {"rollout", configMap, []string{"JacquardRolloutStopped"},
 		writes(strings.Replace(configMap, `"bad"`, `"ClusterIP"`, 1)), writes(configMap)},
-	"Lasts": {"lasts", service, []string{"JacquardRolloutLasts"},
+	"Lasts": {"lasts", service, []string{"JacquardRolloutRunsLong"},
 		writes(strings.Replace(service, "{{ .spec.text }}", "LoadBalancer", 1)), writes(service)},
 	"Stalled":  {"stalled", configMap, []string{"JacquardResourcesStalled"}, applies("well", "bad"), applies("well", "good")},
 	"NotReady": {"notready", service, []string{"JacquardResourcesNotReady"}, applies("well", "LoadBalancer"), applies("well", "ClusterIP")},
 	"Paused": {"paused", configMap, []string{"JacquardKindPaused"}, annotates(api.AnnotationPaused, "true"),
 		annotates(api.AnnotationPaused, "")},
-	"Absent": {"absent", configMap, []string{"JacquardFolderWithoutCRD"}, func(_ *site, k *thing) {
+	"Absent": {"absent", configMap, []string{"JacquardCRDMissing"}, func(_ *site, k *thing) {
 		kit.Write(k, k.root, map[string]string{"templates/" + absent + "/child.yaml": configMap})
 	}, func(_ *site, k *thing) {
 		if err := os.RemoveAll(filepath.Join(k.root, "templates", absent)); err != nil {
@@ -218,7 +218,7 @@ var situations = map[string]situation{
 	"RolledBack": {"rolledback", configMap, []string{"JacquardRolledBack"},
 		func(_ *site, k *thing) { metrics.KindStates(nil, rolledBack(k)) }, func(_ *site, k *thing) { metrics.KindStates(rolledBack(k), nil) }},
 	"Panics":    {"panics", configMap, []string{"JacquardPanics"}, func(_ *site, k *thing) { metrics.Kind(k.name()).Panicked() }, nil},
-	"Forbidden": {"forbidden", account, []string{"JacquardRightsMissing"}, applySix, nil},
+	"Forbidden": {"forbidden", account, []string{"JacquardPermissionsMissing"}, applySix, nil},
 	"Cut": {"cut", configMap, []string{"JacquardReconcileErrors"}, func(s *site, k *thing) {
 		s.gate.broken.Store(k.ns, true)
 		applySix(s, k)
@@ -232,7 +232,7 @@ var situations = map[string]situation{
 		applySix(s, k)
 	}, nil},
 	"Denied": {"denied", bare, []string{"JacquardDeniedByPolicy"}, applies("a", "ghost"), nil},
-	"Unlistable": {"unlistable", configMap, []string{"JacquardRightsMissing"},
+	"Unlistable": {"unlistable", configMap, []string{"JacquardPermissionsMissing"},
 		writes(strings.Replace(account, "ServiceAccount", "ResourceQuota", 1)), nil},
 	"Contended": {"contended", configMap, []string{"JacquardFieldsContended"}, contend, nil},
 	// More than the alert allows: TestLagOfSlowWrite of engine/reconcile measures such a lag.

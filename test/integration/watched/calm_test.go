@@ -24,7 +24,7 @@ metadata:
 	home := cluster.Namespace(t)
 	op := cluster.Run(t, func(o *controller.Options) {
 		install(o)
-		o.LeaderElection, o.LeaderElectionNamespace, o.Namespace, o.Identity = true, home, home, home+"/jacquard"
+		o.LeaderElectionNamespace, o.Namespace, o.Identity = home, home, home+"/jacquard"
 	}, k.root)
 	k.served()
 	k.apply("a", "good")

@@ -100,8 +100,8 @@ func TestCounts(t *testing.T) {
 	k.writes(mark, n{"writes_total create": 3})
 
 	k.patch("v1", "ConfigMap", "a", "kubectl-edit", `{"data":{"text":"theirs"}}`)
-	k.counts("drift is corrected", n{"drift_corrected_total kubectl-edit": 1, "writes_total create": 3, "writes_total update": 1},
-		"drift_corrected_total", "writes_total create", "writes_total update")
+	k.counts("drift is corrected", n{"drift_corrections_total kubectl-edit": 1, "writes_total create": 3, "writes_total update": 1},
+		"drift_corrections_total", "writes_total create", "writes_total update")
 
 	before := values(t, k.name())
 	k.annotate(k.object(k.apiVersion(), "Thing", "a"), api.AnnotationReconcileAt, "now")
@@ -111,17 +111,17 @@ func TestCounts(t *testing.T) {
 		}
 		return nil
 	})
-	k.counts("turns that wrote to children: three creates and one update", n{"event_to_apply_seconds": 4}, "event_to_apply_seconds")
+	k.counts("turns that wrote to children: three creates and one update", n{"event_to_apply_duration_seconds": 4}, "event_to_apply_duration_seconds")
 
 	k.annotate(k.object(k.apiVersion(), "Thing", "a"), api.AnnotationPaused, "true")
 	k.apply("b", "bad")
 	k.says("b", "Stalled", "not good")
 	k.counts("one is paused and one stalled", n{"resources Ready": 2, "resources Paused": 1, "resources NotReady": 1, "resources Stalled": 1,
-		"resources_with_problem Refused": 1},
+		"resources_with_problem RejectedByTemplate": 1},
 		"resources", "resources_with_problem")
 	cluster.Delete(t, k.apiVersion(), "Thing", k.ns, "c")
 	k.counts("one is gone", n{"resources Ready": 1, "resources Paused": 1, "resources NotReady": 1, "resources Stalled": 1,
-		"resources_with_problem Refused": 1},
+		"resources_with_problem RejectedByTemplate": 1},
 		"resources", "resources_with_problem")
 
 	op.Stop(t)
@@ -130,7 +130,7 @@ func TestCounts(t *testing.T) {
 	}
 	cluster.Run(t, install, k.root)
 	k.counts("all are known after a restart, and none was written",
-		n{"resources Ready": 1, "resources Paused": 1, "resources NotReady": 1, "resources Stalled": 1, "resources_with_problem Refused": 1},
+		n{"resources Ready": 1, "resources Paused": 1, "resources NotReady": 1, "resources Stalled": 1, "resources_with_problem RejectedByTemplate": 1},
 		"resources", "resources_with_problem", "writes_total")
 
 	k.annotate(k.crd(), api.AnnotationPaused, "true")
@@ -139,12 +139,12 @@ func TestCounts(t *testing.T) {
 	k.counts("it goes on", n{}, "kind_paused")
 	k.write("{{ .spec.nonsense }}\n")
 	// Both operators of this process have loaded it.
-	k.counts("the folder is broken", n{"folder_broken": 1, "folder_loads_total broken": 1, "folder_loads_total loaded": 2}, "folder_broken",
+	k.counts("the folder is broken", n{"folder_invalid": 1, "folder_loads_total invalid": 1, "folder_loads_total loaded": 2}, "folder_invalid",
 		"folder_loads_total")
 	k.write(configMap)
-	k.counts("the folder is mended", n{"folder_loads_total broken": 1, "folder_loads_total loaded": 3}, "folder_broken", "folder_loads_total")
+	k.counts("the folder is mended", n{"folder_loads_total invalid": 1, "folder_loads_total loaded": 3}, "folder_invalid", "folder_loads_total")
 	k.deleteCRD()
-	k.left("the CRD is gone while its folder stays", n{"crd_deleted": 1, "kind_state CRDDeleted,NotWell": 1})
+	k.left("the CRD is gone while its folder stays", n{"crd_deleted": 1, "kind_state CRDDeleted,Unhealthy": 1})
 	if err := os.RemoveAll(filepath.Join(k.root, "templates", k.name())); err != nil {
 		t.Fatal(err)
 	}

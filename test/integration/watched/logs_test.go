@@ -73,7 +73,7 @@ func TestLog(t *testing.T) {
 	k.says("a", "Stalled", "not good")
 	k.write("{{ .spec.nonsense }}\n")
 	for _, want := range []map[string]string{
-		{"level": "info", "msg": "status changed", "kind": k.name(), "namespace": k.ns, "name": "a", "reason": "Refused",
+		{"level": "info", "msg": "status changed", "kind": k.name(), "namespace": k.ns, "name": "a", "reason": "RejectedByTemplate",
 			"file": "child.yaml:1:"},
 		{"level": "error", "msg": "folder does not load", "kind": k.name(), "error": "child.yaml:1:"},
 	} {

@@ -33,11 +33,11 @@ for (const start of starts) {
       }
       const printed = (...args) => execFileSync(binary, args, { cwd: dir, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
       const out = run(start)
-      const cluster = start.files['cluster.yaml'] === '' ? [] : ['--cluster', 'cluster.yaml']
+      const cluster = start.files['cluster.yaml'] === '' ? [] : ['--cluster-file', 'cluster.yaml']
       assert.notEqual(out.objects, '')
       assert.equal(out.objects, printed('render', 'resource.yaml', ...cluster))
       assert.equal(out.explanation, printed('explain', '-v', 'resource.yaml', ...cluster))
-      assert.equal(out.roles, printed('rbac', '--only', 'kinds,users'))
+      assert.equal(out.roles, printed('rbac', '--include', 'kinds,users'))
       assert.deepEqual(out.findings, [])
       if (start.group === 'attack') {
         assert.match(out.naive, /^ +privileged: true$/m)

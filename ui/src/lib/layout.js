@@ -6,9 +6,9 @@ const wide = { width: 248, height: 56, gapX: 52, gapY: 12 }
 // pruned cuts how many children of one parent are shown, unless it was opened.
 export function pruned(root, limit, open) {
   const cut = (node) => {
-    const owns = node.owns ?? []
-    const shown = open.has(node.id) ? owns : owns.slice(0, limit)
-    return { ...node, owns: shown.map(cut), hidden: owns.length - shown.length }
+    const dependents = node.dependents ?? []
+    const shown = open.has(node.id) ? dependents : dependents.slice(0, limit)
+    return { ...node, dependents: shown.map(cut), hidden: dependents.length - shown.length }
   }
   return cut(root)
 }
@@ -17,7 +17,7 @@ export function pruned(root, limit, open) {
 export function rooted(tree) {
   const node = (n, parent, i) => {
     const id = `${parent}/${i}`
-    return { ...n, id, owns: (n.owns ?? []).map((o, j) => node(o, id, j)) }
+    return { ...n, id, dependents: (n.dependents ?? []).map((o, j) => node(o, id, j)) }
   }
   const of = (type) => (tree.conditions ?? []).find((c) => c.type === type)
   const ready = of('Ready')
@@ -32,7 +32,7 @@ export function rooted(tree) {
     color: tree.color,
     word: tree.word,
     message: ready?.status === 'True' ? '' : ready?.message,
-    owns: (tree.children ?? []).map((c, i) => node(c, '0', i)),
+    dependents: (tree.children ?? []).map((c, i) => node(c, '0', i)),
   }
 }
 
@@ -43,14 +43,14 @@ export function layout(root, narrow = false) {
   const place = (node, depth, parent) => {
     const box = { node, depth, parent, x: depth * (wide.width + wide.gapX), y: 0, width: wide.width, height: wide.height }
     boxes.push(box)
-    const owns = node.owns.map((child) => place(child, depth + 1, box))
-    if (owns.length === 0) {
+    const dependents = node.dependents.map((child) => place(child, depth + 1, box))
+    if (dependents.length === 0) {
       box.y = next
       next += wide.height + wide.gapY
     } else {
-      box.y = (owns[0].y + owns[owns.length - 1].y) / 2
+      box.y = (dependents[0].y + dependents[dependents.length - 1].y) / 2
     }
-    for (const child of owns) lines.push({ from: box, to: child, dashed: Boolean(child.node.patched) })
+    for (const child of dependents) lines.push({ from: box, to: child, dashed: Boolean(child.node.patched) })
     return box
   }
   place(root, 0, null)

@@ -31,7 +31,7 @@ export function describeCounts(counts, words, isRead) {
 
 // describeNoKinds says why a health report has no kinds.
 export function describeNoKinds(health) {
-  return health.leasesUnread ? 'It is not known which kinds an operator serves.' : 'No operator serves a kind.'
+  return health.leasesError ? 'It is not known which kinds an operator serves.' : 'No operator serves a kind.'
 }
 
 // ranges says sorted numbers in short: 0–3, 7.

@@ -35,7 +35,7 @@ export function Overview() {
       {health && <Kinds health={health} tallied={kinds} states={states} />}
       {health && health.installations.map((i) => <Installation key={i.identity} of={i} />)}
       {health && <Remarks health={health} />}
-      {health && health.installations.length === 0 && !health.leasesUnread && (
+      {health && health.installations.length === 0 && !health.leasesError && (
         <p class="empty">No operator has reported in this cluster yet. jacquard run, or the chart, starts one.</p>
       )}
     </>
@@ -58,7 +58,7 @@ function Told({ problem, kinds }) {
 }
 
 // cards are how the page frames a verdict.
-const cards = { Well: 'good', NotWell: 'bad', NotKnown: 'unknown' }
+const cards = { Healthy: 'good', Unhealthy: 'bad', Unknown: 'unknown' }
 
 function Problems({ health }) {
   const problems = health.problems ?? []
@@ -66,7 +66,7 @@ function Problems({ health }) {
   return (
     <section aria-labelledby="h-problems" class={`card ${cards[health.state] ?? cards.NotKnown}`}>
       <header>
-        <h2 id="h-problems">{seen(health.headline)}</h2>
+        <h2 id="h-problems">{seen(health.summary)}</h2>
       </header>
       {problems.length > 0 && (
         <ul class="problems">
@@ -80,7 +80,7 @@ function Problems({ health }) {
           ))}
         </ul>
       )}
-      {health.state === 'NotKnown' && <Notes notes={health.unknown} />}
+      {health.state === 'Unknown' && <Notes notes={health.unknown} />}
     </section>
   )
 }
@@ -88,7 +88,7 @@ function Problems({ health }) {
 // Remarks are what could not be found out, unless the headline is about that.
 function Remarks({ health }) {
   const notes = health.unknown ?? []
-  if (notes.length === 0 || health.state === 'NotKnown') return null
+  if (notes.length === 0 || health.state === 'Unknown') return null
   return (
     <section aria-labelledby="h-notes" class="card">
       <h2 id="h-notes">Notes</h2>
@@ -97,7 +97,7 @@ function Remarks({ health }) {
   )
 }
 
-const verdicts = ['NotWell', 'NotKnown', 'Well']
+const verdicts = ['Unhealthy', 'Unknown', 'Healthy']
 const severities = ['critical', 'warning', 'info', 'none']
 
 // kindsOf are all kinds, the worst first.
@@ -146,15 +146,15 @@ function Installation({ of }) {
   const members = of.members ?? []
   const most = Math.max(1, ...members.map((m) => m.resources ?? 0))
   const facts = [
-    ['leader', of.leader?.state === 'Leads' ? of.leader.holder : `${of.leader?.state ?? 'NotKnown'} ${of.leader?.holder ?? ''}`],
-    ['program', of.program],
-    ['Deployment', of.replicas && `${of.replicas.deployment}: ${of.replicas.ready} of ${of.replicas.wanted} ready`],
+    ['leader', of.leader?.state === 'Leading' ? of.leader.holder : `${of.leader?.state ?? 'LeaderUnknown'} ${of.leader?.holder ?? ''}`],
+    ['program', of.operatorVersion],
+    ['Deployment', of.replicas && `${of.replicas.deployment}: ${of.replicas.ready} of ${of.replicas.desired} ready`],
     ['namespaces', of.namespaces?.join(', ')],
     ['selector', of.selector],
     ['account', of.account],
   ].filter(([, v]) => v)
-  const lacks = (of.lacks ?? []).map((l) => `lacks the right: ${l}`)
-  const told = [of.trouble, ...lacks, ...(of.skew ?? []), ...(of.takeOver ?? [])].filter(Boolean)
+  const lacks = (of.missingPermissions ?? []).map((l) => `lacks the right: ${l}`)
+  const told = [of.error, ...lacks, ...(of.versionSkew ?? []), ...(of.takeOverCommands ?? [])].filter(Boolean)
   return (
     <section class="card" aria-label={`Installation ${of.identity}`}>
       <header>
@@ -180,7 +180,7 @@ function Installation({ of }) {
             {members.map((m) => (
               <li key={m.name}>
                 <span class="name">
-                  {seen(m.pod || m.name)} {m.leads && <span class="tag">leads</span>} {m.late && <span class="tag warn">late</span>}
+                  {seen(m.pod || m.name)} {m.leader && <span class="tag">leads</span>} {m.leaseExpired && <span class="tag warn">late</span>}
                 </span>
                 <span class="bar" aria-hidden="true">
                   <span class="bg-ready" style={{ width: `${((m.resources ?? 0) / most) * 100}%` }} />
@@ -190,7 +190,7 @@ function Installation({ of }) {
                   {m.queue > 0 && `, ${m.queue} waiting`}
                 </span>
                 <span class="dim num">
-                  {count((m.owns ?? []).length, 'bucket')} {ranges(m.owns ?? [])}
+                  {count((m.buckets ?? []).length, 'bucket')} {ranges(m.buckets ?? [])}
                 </span>
               </li>
             ))}

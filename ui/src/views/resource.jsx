@@ -89,7 +89,7 @@ function Conditions({ all }) {
         <li key={c.type} class="card">
           <State state={c.color} text={`${seen(c.type)}: ${seen(c.status)}`} />
           {c.reason && <strong>{seen(c.reason)}</strong>}
-          {c.old && <span class="tag warn">about an earlier generation</span>}
+          {c.outdated && <span class="tag warn">about an earlier generation</span>}
           {c.message && <p>{seen(c.message)}</p>}
         </li>
       ))}
@@ -209,7 +209,7 @@ function Live({ path, turn, label, node, close }) {
           <State state={node.color} text={seen(node.message)} />
         </p>
       )}
-      {node?.beside?.length > 0 && <p>Others added: {seen(node.beside.join(', '))}</p>}
+      {node?.foreignEntries?.length > 0 && <p>Others added: {seen(node.foreignEntries.join(', '))}</p>}
       <Problem error={error} what="The object cannot be read" retry={retry} />
       {busy && <Busy what="the object" />}
       {value && views.length === 0 && <p class="empty">The object is not there.</p>}
@@ -272,7 +272,7 @@ function Turns({ all }) {
       {all.map((t, i) => (
         <li key={i}>
           <code>{seen(t.text)}</code> {seen(t.outcome)}
-          {t.came && <span class="dim"> ({seen(t.came)})</span>} <span class="dim num">{seen(place(t))}</span>
+          {t.conditionValue && <span class="dim"> ({seen(t.conditionValue)})</span>} <span class="dim num">{seen(place(t))}</span>
         </li>
       ))}
     </ul>
@@ -297,7 +297,7 @@ function Explain({ path, turn }) {
                 <h2 class="mono" title={seen(f.file)}>
                   {seen(short(f.file))}
                 </h2>
-                <State state={verdicts[f.verdict] ?? 'unknown'} text={seen(f.verdict)} />
+                <State state={verdicts[f.state] ?? 'unknown'} text={seen(f.state)} />
               </header>
               {f.message && (
                 <p class="pre">
@@ -305,33 +305,33 @@ function Explain({ path, turn }) {
                   {seen(f.message)}
                 </p>
               )}
-              <Turns all={f.within} />
+              <Turns all={f.enclosingBranches} />
               {f.documents?.map((d, i) => (
                 <div key={i} class="doc">
                   <h3>
                     {seen(d.object)} {d.patch && <span class="tag">patch of {seen(d.patch)}</span>}{' '}
                     <span class="dim num">{seen(place(d.place))}</span>
                   </h3>
-                  <Turns all={d.because} />
+                  <Turns all={d.enclosingBranches} />
                   {d.live ? <Owned of={d.live} /> : <p class="dim">It is not in the cluster.</p>}
                 </div>
               ))}
-              {f.leftOut?.map((l, i) => (
+              {f.notRendered?.map((l, i) => (
                 <div key={`l${i}`} class="doc out">
                   <h3>
                     no {seen(l.kind)} <span class="dim num">{seen(place(l.place))}</span>
                   </h3>
-                  {l.by ? <Turns all={[l.by]} /> : <p class="dim">The execution ended before it.</p>}
+                  {l.branch ? <Turns all={[l.branch]} /> : <p class="dim">The execution ended before it.</p>}
                 </div>
               ))}
             </section>
           ))}
-          {r.rest?.length > 0 && (
+          {r.otherObjects?.length > 0 && (
             <section class="card file">
               <header>
                 <h2>Live objects that no document stands for</h2>
               </header>
-              {r.rest.map((o, i) => (
+              {r.otherObjects.map((o, i) => (
                 <div key={i} class="doc">
                   <h3>{seen(o.object)}</h3>
                   <Owned of={o} />
@@ -354,10 +354,10 @@ function Owned({ of }) {
     <>
       <p>
         <State state={readiness[of.ready] ?? 'unknown'} text={of.ready || 'readiness not known'} />
-        {of.deleting && <span class="tag warn">is being deleted</span>} {seen(of.message)} {seen(of.fate)}
+        {of.deleting && <span class="tag warn">is being deleted</span>} {seen(of.message)} {seen(of.pendingChange)}
       </p>
-      {of.beside?.length > 0 && <p>Others added: {seen(of.beside.join(', '))}</p>}
-      {of.taken?.length > 0 && <p>Others took: {seen(of.taken.join(', '))}</p>}
+      {of.foreignEntries?.length > 0 && <p>Others added: {seen(of.foreignEntries.join(', '))}</p>}
+      {of.lostFields?.length > 0 && <p>Others took: {seen(of.lostFields.join(', '))}</p>}
       {owners.length > 0 && (
         <details>
           <summary>Who owns its fields ({count(owners.length, 'field manager')})</summary>

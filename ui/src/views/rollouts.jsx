@@ -12,8 +12,8 @@ export function Rollouts({ path }) {
   useEffect(() => live.followHealth(), [])
   const all = kindsOf(live.health)
   // Where several installations serve a share of a kind each, each has its own rollout.
-  const shared = (k) => all.filter((other) => other.name === k.name && other.state !== 'Elsewhere').length > 1
-  const kinds = all.filter((k) => k.state !== 'Elsewhere' || !all.some((other) => other.name === k.name && other.state !== 'Elsewhere'))
+  const shared = (k) => all.filter((other) => other.name === k.name && other.state !== 'ServedElsewhere').length > 1
+  const kinds = all.filter((k) => k.state !== 'ServedElsewhere' || !all.some((other) => other.name === k.name && other.state !== 'ServedElsewhere'))
   const chosen = path[1] ? kinds.find((k) => k.name === path[1] && (!path[2] || k.identity === path[2])) : kinds[0]
   const side = useRef(null)
   useEffect(() => side.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [chosen?.name, chosen?.identity])
@@ -53,9 +53,9 @@ function Kind({ of, identity, live }) {
   const kept = live.rollouts.get(name)
   const history = useAnswer(`/api/kinds/${encodeURIComponent(name)}/history${asked}`, `${state} ${live.healthAt}`)
   const revisions = history.value?.revisions ?? []
-  const now = revisions.map((r) => progress(r.serves)).find(Boolean)
+  const now = revisions.map((r) => progress(r.serving)).find(Boolean)
   const stopped = of.approvable
-  const back = of.state?.startsWith('RolledBack') || revisions.some((r) => (r.serves ?? '').includes('rolled back'))
+  const back = of.state?.startsWith('RolledBack') || revisions.some((r) => (r.serving ?? '').includes('rolled back'))
   const target = { kind: name, identity }
   const done = () => {
     again()
@@ -103,16 +103,16 @@ function Kind({ of, identity, live }) {
             <li key={r.digest}>
               <span class="num rev">{r.number}</span>
               <code>{seen(r.digest.slice(0, 16))}</code>
-              <Age time={r.made} />
+              <Age time={r.created} />
               <span class="grow">
-                {seen(r.serves || 'serves nothing')}
-                {r.trouble && (
+                {seen(r.serving || 'serves nothing')}
+                {r.error && (
                   <span class="why">
-                    <State state="stalled" text={seen(r.trouble)} />
+                    <State state="stalled" text={seen(r.error)} />
                   </span>
                 )}
               </span>
-              {!r.trouble && i > 0 && <Actions target={target} to={String(r.number)} actions={['rollback']} done={done} />}
+              {!r.error && i > 0 && <Actions target={target} to={String(r.number)} actions={['rollback']} done={done} />}
             </li>
           ))}
         </ul>
