@@ -182,7 +182,7 @@ func TestEach(t *testing.T) {
 	s.unseen(text, "a-login", "tok-secret-one", "tok-secret-two")
 	given := s.verbs(1, s.file(s.web(spec+", extra: true, claim: true")))
 	if given["ConfigMap/theirs"] != diff.Released {
-		t.Errorf("the patch is %s, want given back", given["ConfigMap/theirs"])
+		t.Errorf("the patch is %s, want released", given["ConfigMap/theirs"])
 	}
 	s.apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: foreign}\ndata: {text: theirs}\n")
 	refused := s.diff(2, s.file(s.web(spec+", extra: true, claim: true, patch: theirs, foreign: foreign")))

@@ -55,7 +55,7 @@ func TestPausedAndLeaving(t *testing.T) {
 		`metadata: {finalizers: [example.com/others], annotations: {jacquard.dev/paused: "true"}, `, 1))
 	s.expect(s.diff(1, "webs."+s.group+"/a"), 1, "1 changed, 1 patched", "it is paused")
 	cluster.Delete(t, s.apiVersion(), "Web", s.namespace, "a")
-	s.expect(s.diff(1, "webs."+s.group+"/a"), 1, "1 given back", "it is being deleted", "-  ours: one")
+	s.expect(s.diff(1, "webs."+s.group+"/a"), 1, "1 released", "it is being deleted", "-  ours: one")
 	web, err := cluster.Get(s.apiVersion(), "Web", s.namespace, "a")
 	if err != nil {
 		t.Fatal(err)

@@ -88,9 +88,9 @@ func TestRefusedFolder(t *testing.T) {
 		"all others": {map[string]string{
 			"mute.yaml":  "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata:\n  name: b\n",
 			"adopt.yaml": fmt.Sprintf(marked, "{{ .spec.name }}", `adopt: "true"`),
-			"once.yaml":  fmt.Sprintf(marked, "c", `once: "true"`),
-			"first.yaml": fmt.Sprintf(marked, "d", "initial: metadata.labels"),
-		}, []string{"mute.yaml:2:1", "adopt.yaml:6:5", "once.yaml:6:", "first.yaml:6:27"}},
+			"once.yaml":  fmt.Sprintf(marked, "c", `run-once: "true"`),
+			"first.yaml": fmt.Sprintf(marked, "d", "initial-fields: metadata.labels"),
+		}, []string{"mute.yaml:2:1", "adopt.yaml:6:5", "once.yaml:6:", "first.yaml:6:34"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := ordered(t, c.files)
