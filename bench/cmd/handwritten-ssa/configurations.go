@@ -23,7 +23,7 @@ func (r *reconciler) applyDeployment(ctx context.Context, app *appv1.App, live *
 	labels := map[string]string{"app.kubernetes.io/name": app.Name}
 	ports := make([]*corev1ac.ContainerPortApplyConfiguration, 0, len(app.Spec.Ports))
 	for _, p := range app.Spec.Ports {
-		ports = append(ports, corev1ac.ContainerPort().WithName(p.Name).WithContainerPort(targetPort(p)).WithProtocol(protocolOf(p)))
+		ports = append(ports, corev1ac.ContainerPort().WithName(p.Name).WithContainerPort(targetPort(p)).WithProtocol(protocol(p)))
 	}
 	envs := make([]*corev1ac.EnvVarApplyConfiguration, 0, len(app.Spec.Envs))
 	for _, e := range app.Spec.Envs {
@@ -56,7 +56,7 @@ func (r *reconciler) applyService(ctx context.Context, app *appv1.App) error {
 	ports := make([]*corev1ac.ServicePortApplyConfiguration, 0, len(app.Spec.Ports))
 	for _, p := range app.Spec.Ports {
 		ports = append(ports, corev1ac.ServicePort().WithName(p.Name).WithPort(p.Port).
-			WithTargetPort(intstr.FromInt32(targetPort(p))).WithProtocol(protocolOf(p)))
+			WithTargetPort(intstr.FromInt32(targetPort(p))).WithProtocol(protocol(p)))
 	}
 	wanted := corev1ac.Service(app.Name, app.Namespace).WithLabels(labels).WithOwnerReferences(ownerOf(app)).
 		WithSpec(corev1ac.ServiceSpec().WithSelector(labels).WithPorts(ports...))
@@ -109,7 +109,7 @@ func targetPort(p corev1.ServicePort) int32 {
 	return p.Port
 }
 
-func protocolOf(p corev1.ServicePort) corev1.Protocol {
+func protocol(p corev1.ServicePort) corev1.Protocol {
 	if p.Protocol == "" {
 		return corev1.ProtocolTCP
 	}

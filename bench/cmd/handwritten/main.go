@@ -134,7 +134,7 @@ func mutateDeployment(app *appv1.App, d *appsv1.Deployment) {
 	c.Resources = app.Spec.Resources
 	c.Ports = make([]corev1.ContainerPort, 0, len(app.Spec.Ports))
 	for _, p := range app.Spec.Ports {
-		c.Ports = append(c.Ports, corev1.ContainerPort{Name: p.Name, ContainerPort: targetPort(p), Protocol: protocolOf(p)})
+		c.Ports = append(c.Ports, corev1.ContainerPort{Name: p.Name, ContainerPort: targetPort(p), Protocol: protocol(p)})
 	}
 }
 
@@ -145,7 +145,7 @@ func mutateService(app *appv1.App, s *corev1.Service) {
 	ports := make([]corev1.ServicePort, 0, len(app.Spec.Ports))
 	for _, p := range app.Spec.Ports {
 		ports = append(ports, corev1.ServicePort{
-			Name: p.Name, Port: p.Port, TargetPort: intstr.FromInt32(targetPort(p)), Protocol: protocolOf(p),
+			Name: p.Name, Port: p.Port, TargetPort: intstr.FromInt32(targetPort(p)), Protocol: protocol(p),
 		})
 	}
 	s.Spec.Ports = ports
@@ -158,7 +158,7 @@ func targetPort(p corev1.ServicePort) int32 {
 	return p.Port
 }
 
-func protocolOf(p corev1.ServicePort) corev1.Protocol {
+func protocol(p corev1.ServicePort) corev1.Protocol {
 	if p.Protocol == "" {
 		return corev1.ProtocolTCP
 	}

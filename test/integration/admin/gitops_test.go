@@ -25,7 +25,7 @@ type gitopsSite struct {
 // folder is a kind whose resources stand as spec.state says. The order of
 // deletion gives each resource the finalizer.
 var folder = map[string]string{
-	"kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\ndeleteOrder: [settings]\n",
+	"kind.yaml": "apiVersion: jacquard.dev/v1alpha1\nkind: KindSettings\ndeletionOrder: [settings]\n",
 	"status.yaml": "{{- if eq .spec.state \"warming\" }}\nconditions:\n- {type: Ready, status: \"False\", reason: Warming, message: the cache is cold}\n{{- end }}\n" +
 		"{{- if eq .spec.state \"wrong\" }}\nchildrenReady: 1\n{{- end }}\n",
 	"settings.yaml": `{{- if eq .spec.state "waiting" }}{{ wait "there is no address yet" }}{{ end }}

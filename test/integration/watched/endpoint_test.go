@@ -101,7 +101,7 @@ func TestEndpoint(t *testing.T) {
 	kit.Eventually(t, "who may gets the metrics of an operator at work", func() error { // they are served before it is
 		code, body, _, err := get(at, allowed)
 		if err != nil || code != http.StatusOK || !strings.Contains(body, `version="v1.2.3"} 1`) ||
-			!strings.Contains(body, "\njacquard_leads 1\n") {
+			!strings.Contains(body, "\njacquard_leader 1\n") {
 			return fmt.Errorf("it answers %d: %w\n%.500s", code, err, body)
 		}
 		return nil
