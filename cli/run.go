@@ -169,19 +169,20 @@ func probeAddress(inside bool) string {
 	return "127.0.0.1:8081"
 }
 
-// setPlace sets where the operator runs. The Lease of an operator outside of the cluster is in the
-// namespace of --leader-election-namespace, in that of its identity, or in default.
+// setPlace sets where the operator runs. The Lease of an operator without a namespace of its own is
+// in that of --leader-election-namespace, in that of its identity, or in default: none runs without
+// a Lease.
 func (f *runFlags) setPlace(inside bool) {
 	o := &f.options
-	switch namespace, _, both := strings.Cut(o.Identity, "/"); {
-	case o.Namespace != "":
-	case inside:
-		o.LeaderElectionNamespace = cmp.Or(o.LeaderElectionNamespace, podNamespace())
-	case !both:
-		o.Local, o.LeaderElectionNamespace = true, cmp.Or(o.LeaderElectionNamespace, "default")
-	default:
-		o.Local, o.LeaderElectionNamespace = true, cmp.Or(o.LeaderElectionNamespace, namespace, "default")
+	if o.Namespace != "" {
+		return
 	}
+	o.Local = !inside
+	namespace, _, both := strings.Cut(o.Identity, "/")
+	if !both {
+		namespace = ""
+	}
+	o.LeaderElectionNamespace = cmp.Or(o.LeaderElectionNamespace, namespace, "default")
 }
 
 // readSettings reads a file of settings; nil if its name is "".

@@ -21,6 +21,8 @@ func TestPlace(t *testing.T) {
 		{false, controller.Options{Namespace: "jacquard"}, "", false},
 		{true, controller.Options{Namespace: "jacquard"}, "", false},
 		{true, controller.Options{LeaderElectionNamespace: "ops"}, "ops", false},
+		{true, controller.Options{Identity: "jacquard/jacquard"}, "jacquard", false},
+		{true, controller.Options{}, "default", false},
 	} {
 		f := runFlags{options: c.of}
 		f.setPlace(c.inside)

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,11 +74,8 @@ func (k *kind) stateIn(in ...string) live.State {
 		return live.State{}
 	}
 	err, stuck := k.current.troubleIn(in...), k.current.isStuckIn(in...)
-	if stuck && k.next != nil && k.next.troubleIn(in...) != nil {
-		err = k.next.troubleIn(in...) // it tries again, and so knows better
-	}
-	if k.next != nil && !k.current.need.Covers(k.next.need) && k.next.troubleIn(in...) != nil {
-		err = k.next.troubleIn(in...) // more is needed than is known
+	if k.next != nil && (stuck || !k.current.need.Covers(k.next.need)) { // it tries again, or for more fields
+		err = cmp.Or(k.next.troubleIn(in...), err)
 	}
 	if !k.current.isSyncedIn(in...) || stuck {
 		return live.State{Holds: k.current.need, Err: err}
